@@ -1,0 +1,1 @@
+"""The assistant: what a user means, in terms of repositories, patches and proofs."""
