@@ -1,0 +1,1 @@
+"""Prices, discounts and taxes of a small shop."""
