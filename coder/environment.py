@@ -1,0 +1,59 @@
+"""What a command touches outside its arguments. Tests put another one in its place and run the program in-process."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass
+class Environment:
+    """Streams, variables and folders. A folder of None stands for the user's own by the XDG rules."""
+
+    stdin: TextIO = field(default_factory=lambda: sys.stdin)
+    stdout: TextIO = field(default_factory=lambda: sys.stdout)
+    stderr: TextIO = field(default_factory=lambda: sys.stderr)
+    variables: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    cwd: Path = field(default_factory=Path.cwd)
+    config: Path | None = None
+    state: Path | None = None
+
+    @property
+    def interactive(self) -> bool:
+        """Whether there is somebody to ask: never prompt otherwise."""
+        return self.stdin.isatty() and self.stderr.isatty()
+
+    @cached_property
+    def config_dir(self) -> Path:
+        from platformdirs import user_config_path
+
+        return self.config or user_config_path("coder", appauthor=False)
+
+    @cached_property
+    def state_dir(self) -> Path:
+        """Journal and trust; made private (0700) by whoever writes there."""
+        from platformdirs import user_state_path
+
+        return self.state or user_state_path("coder", appauthor=False)
+
+    @cached_property
+    def console(self) -> Console:
+        """For people: progress, questions and errors, on stderr."""
+        from rich.console import Console
+
+        return Console(file=self.stderr, highlight=False)
+
+    @cached_property
+    def output(self) -> Console:
+        """For results, on stdout: no colour and no wrapping when it is not a terminal."""
+        from rich.console import Console
+
+        return Console(file=self.stdout, highlight=False, soft_wrap=True)

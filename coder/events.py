@@ -1,0 +1,141 @@
+"""What happens during a fix, as it happens: the live display and `--json` are made of these, and of nothing else.
+
+docs/json_events.md explains each field. An event is immutable and plain: strings, numbers, tuples of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base of all events; `type` is the name on the wire."""
+
+    type: ClassVar[str]
+
+    def to_json(self) -> dict[str, Any]:
+        return {"type": self.type, **asdict(self)}
+
+
+Listener = Callable[[Event], None]
+
+
+def ignore(event: Event) -> None:
+    """A listener for whom nothing matters."""
+
+
+@dataclass(frozen=True)
+class Start(Event):
+    """The repository was opened and copied. `sandbox` names the level of the jail."""
+
+    type: ClassVar[str] = "start"
+    root: str
+    sandbox: str
+    python: str
+    files: int
+
+
+@dataclass(frozen=True)
+class TestRun(Event):
+    """The whole suite ran (`purpose`: "baseline" before any change, "confirm" for a proposed one)."""
+
+    __test__: ClassVar[bool] = False
+    type: ClassVar[str] = "test_run"
+    purpose: str
+    passed: int
+    failed: int
+    skipped: int
+    seconds: float
+    failing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A place that may hold the fault; `score` is comparable within one list only."""
+
+    path: str
+    line: int
+    function: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Localized(Event):
+    """Where the fault may be, likeliest first."""
+
+    type: ClassVar[str] = "localized"
+    suspects: tuple[Suspect, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Block(Event):
+    """A block of proposals was written: block `index` of `of`, `proposals` of them in `ms` milliseconds."""
+
+    type: ClassVar[str] = "block"
+    origin: str
+    index: int
+    of: int
+    proposals: int
+    ms: float
+
+
+@dataclass(frozen=True)
+class Candidate(Event):
+    """A proposal was tried on the failing tests. `number` counts from 1; `survived` when they pass."""
+
+    type: ClassVar[str] = "candidate"
+    number: int
+    origin: str
+    note: str
+    path: str
+    survived: bool
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Validation(Event):
+    """A survivor met the whole suite in a fresh sandbox, `repeats` times."""
+
+    type: ClassVar[str] = "validation"
+    note: str
+    proved: bool
+    now_pass: int
+    still_pass: int
+    repeats: int
+    reason: str = ""
+    diff: str = ""
+
+
+@dataclass(frozen=True)
+class Applied(Event):
+    """The files were written. `entry` is the number in `coder log`."""
+
+    type: ClassVar[str] = "applied"
+    entry: str
+    paths: tuple[str, ...]
+    commit: str = ""
+
+
+@dataclass(frozen=True)
+class Rejected(Event):
+    """A proved patch was not applied."""
+
+    type: ClassVar[str] = "rejected"
+    reason: str
+
+
+@dataclass(frozen=True)
+class Result(Event):
+    """The last event, always. `status` is the exit status by name, `exit_code` by number."""
+
+    type: ClassVar[str] = "result"
+    status: str
+    exit_code: int
+    message: str
+    seconds: float
+    candidates: int = 0
+    patches: int = 0
