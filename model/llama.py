@@ -1,0 +1,247 @@
+"""The Llama family (SmolLM2, Llama, Qwen2): the trunk that the embedded model stands on.
+
+Architecture: https://arxiv.org/abs/2302.13971, grouped keys https://arxiv.org/abs/2305.13245, rotary positions
+https://arxiv.org/abs/2104.09864. Eviction keeps the first tokens as in https://arxiv.org/abs/2309.17453.
+
+Shape letters: T tokens of a pass, P tokens read before, E width, H query heads, K key heads, D head size, L layers,
+V vocabulary.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from model.layers.linear import Linear
+from model.protocol import Block
+from model.window import Window
+
+_ROWS = 512  # rows of one pass; a longer text is read in several
+
+
+@dataclass(frozen=True)
+class LlamaConfig:
+    """Sizes and constants of a checkpoint. `context` is how many positions it was trained for."""
+
+    vocabulary: int
+    width: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    hidden: int
+    norm_epsilon: float
+    rope_base: float
+    context: int
+    end_id: int
+    begin_id: int | None = None
+    rope_scaling: dict[str, float] | None = None
+
+    def angles_D(self) -> torch.Tensor:
+        """Radians per position for each pair of a head's numbers [D/2], with Llama 3's stretching where asked for."""
+        exponents = torch.arange(0, self.head_size, 2, dtype=torch.float64) / self.head_size
+        angles = self.rope_base**-exponents
+        if self.rope_scaling is None:
+            return angles
+        scale = self.rope_scaling
+        turns = scale["original_max_position_embeddings"] * angles / (2 * math.pi)
+        low, high = scale["low_freq_factor"], scale["high_freq_factor"]
+        keep = ((turns - low) / (high - low)).clamp(0, 1)
+        return angles * (keep + (1 - keep) / scale["factor"])
+
+
+def rotate(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
+    """Turns neighbouring pairs of numbers: x [..., D] by the unit complex numbers turn [..., D/2]."""
+    pairs = torch.view_as_complex(x.float().unflatten(-1, (-1, 2)))
+    return torch.view_as_real(pairs * turn).flatten(-2).to(x.dtype)
+
+
+@dataclass
+class LlamaLayer:
+    """One layer's weights; queries, keys and values are one projection, gate and up another.
+
+    Heads are in the pairwise rotary layout (numbers 2i and 2i+1 turn together), as in GGUF files.
+    """
+
+    attention_norm: torch.Tensor
+    qkv: Linear
+    output: Linear
+    mlp_norm: torch.Tensor
+    gate_up: Linear
+    down: Linear
+    heads: int
+    kv_heads: int
+    epsilon: float
+
+    def project(self, x: torch.Tensor, turn: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """x [..., T, E], turn [..., T, D/2] -> rotated queries [..., T, H, D], rotated keys and values [..., T, K, D]."""
+        normed = F.rms_norm(x, x.shape[-1:], self.attention_norm, self.epsilon)
+        heads = self.qkv(normed).unflatten(-1, (self.heads + 2 * self.kv_heads, -1))
+        turned = rotate(heads[..., : self.heads + self.kv_heads, :], turn.unsqueeze(-2))
+        return turned[..., : self.heads, :], turned[..., self.heads :, :], heads[..., self.heads + self.kv_heads :, :]
+
+    def finish(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
+        """Adds what attention found [..., T, H·D] and the feed-forward part to x [..., T, E]."""
+        x = x + self.output(attended)
+        gate, up = self.gate_up(F.rms_norm(x, x.shape[-1:], self.mlp_norm, self.epsilon)).chunk(2, dim=-1)
+        return x + self.down(F.silu(gate) * up)
+
+
+@dataclass(frozen=True, eq=False)
+class LlamaState:
+    """What was read: keys (after rotary) and values of the tokens in the window, their count, and the last rows.
+
+    `position` counts all tokens, the evicted ones too, but not the begin token. `recent_TE` holds the final hidden rows
+    of the last pass; from its last row the next token is predicted.
+    """
+
+    window: Window
+    position: int
+    recent_TE: torch.Tensor
+
+
+class LlamaModel:
+    """A Llama-family model as a `BlockModel`.
+
+    `window` bounds the tokens that attention sees; beyond it the oldest ones after the first `sinks` are dropped,
+    `stride` at a time, and the rest moves down in position.
+    """
+
+    def __init__(
+        self,
+        config: LlamaConfig,
+        layers: Sequence[LlamaLayer],
+        embedding_VE: torch.Tensor,
+        norm_E: torch.Tensor,
+        head: Linear,
+        *,
+        window: int | None = None,
+        stride: int = 1024,
+        sinks: int = 4,
+    ) -> None:
+        self.config = config
+        self.vocabulary = config.vocabulary
+        self.device = embedding_VE.device
+        self.layers = list(layers)
+        self.embedding_VE = embedding_VE
+        self.norm_E = norm_E
+        self.head = head
+        self.limit = window or config.context
+        self.stride = min(stride, self.limit // 2)
+        self.sinks = sinks
+        angles = torch.arange(self.limit, dtype=torch.float64)[:, None] * config.angles_D()
+        self.turns_TD = torch.polar(torch.ones_like(angles), angles).to(torch.complex64).to(self.device)
+        self._start: LlamaState | None = None
+
+    def start(self) -> LlamaState:
+        if self._start is None:
+            config = self.config
+            window = Window.empty(
+                config.layers, config.kv_heads, config.head_size, self.embedding_VE.dtype, self.device
+            )
+            state = LlamaState(window, 0, self.norm_E.new_zeros(0, config.width))
+            if config.begin_id is not None:
+                _, state = self.commit([config.begin_id], state, rows=slice(0, 0))
+            self._start = LlamaState(state.window, 0, state.recent_TE)
+        return self._start
+
+    def position(self, state: LlamaState) -> int:
+        return state.position
+
+    @torch.inference_mode()
+    def commit(
+        self, tokens: Sequence[int] | torch.Tensor, state: LlamaState, *, rows: slice | None = None
+    ) -> tuple[torch.Tensor, LlamaState]:
+        hidden_TE, after = self.read(tokens, state)
+        return self.logits(hidden_TE if rows is None else hidden_TE[rows]), after
+
+    @torch.inference_mode()
+    def read(self, tokens: Sequence[int] | torch.Tensor, state: LlamaState) -> tuple[torch.Tensor, LlamaState]:
+        """As `commit`, with the normed hidden rows [T, E] instead of their logits."""
+        ids_T = torch.as_tensor(tokens, dtype=torch.int64, device=self.device)
+        if len(ids_T) == 0:
+            return self.embedding_VE.new_zeros(0, self.config.width), state
+        window, passes = state.window, []
+        for ids in ids_T.split(min(_ROWS, self.stride)):
+            x_TE, window = self._read(self.embedding_VE[ids], self._with_room(window, len(ids)))
+            passes.append(x_TE)
+        hidden_TE = self._normed(torch.cat(passes) if len(passes) > 1 else passes[0])
+        return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE[-1])
+
+    @torch.inference_mode()
+    def preview(self, block: Block, state: LlamaState) -> torch.Tensor:
+        """Legal but poor: a bare trunk has no masks, so masked rows are fed its end token and each row sees only what
+        is on its left. Raises ValueError at the start of a model that has no begin token."""
+        first_TE = self._last(state)
+        ids_T = torch.where(block.masked, self.config.end_id, block.tokens).to(self.device)
+        if len(ids_T) == 1:
+            return self.logits(first_TE)
+        window = self._with_room(state.window, len(ids_T) - 1)
+        x_TE, _ = self._read(self.embedding_VE[ids_T[:-1]], window)
+        return self.logits(torch.cat([first_TE, self._normed(x_TE)]))
+
+    def rewind(self, state: LlamaState, position: int) -> LlamaState:
+        """The state as it was at an earlier position, in O(1). Raises ValueError where that lies ahead or was evicted.
+
+        Where the last token kept was not part of the last pass, commit a token before asking for a prediction."""
+        undone = state.position - position
+        kept = max(len(state.recent_TE) - undone, 0)
+        return LlamaState(state.window.prefix(state.window.length - undone), position, state.recent_TE[:kept])
+
+    @torch.inference_mode()
+    def next_logits(self, state: LlamaState) -> torch.Tensor:
+        """Logits [V] of the token after everything read. Raises ValueError where the last row is unknown."""
+        return self.logits(self._last(state))[0]
+
+    def _last(self, state: LlamaState) -> torch.Tensor:
+        if not len(state.recent_TE):
+            raise ValueError("the state holds no last row: commit a token first")
+        return state.recent_TE[-1:]
+
+    def logits(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Normed hidden rows [..., E] -> logits [..., V]."""
+        return self.head(hidden)
+
+    def _normed(self, x: torch.Tensor) -> torch.Tensor:
+        return F.rms_norm(x, x.shape[-1:], self.norm_E, self.config.norm_epsilon)
+
+    def _read(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
+        """One causal pass over embedded tokens behind a window that has room for them."""
+        past, count = window.length, len(x_TE)
+        after = window.extend(count)
+        keys_LKTD, values_LKTD = after.keys_LKTD, after.values_LKTD
+        turn_TD = self.turns_TD[past : past + count]
+        mask_TT = None
+        if count > 1:
+            mask_TT = torch.ones(count, past + count, dtype=torch.bool, device=self.device).tril(past)
+        for index, layer in enumerate(self.layers):
+            q_THD, k_TKD, v_TKD = layer.project(x_TE, turn_TD)
+            keys_LKTD[index, :, past:] = k_TKD.transpose(0, 1)
+            values_LKTD[index, :, past:] = v_TKD.transpose(0, 1)
+            attended_HTD = F.scaled_dot_product_attention(
+                q_THD.transpose(0, 1)[None],
+                keys_LKTD[index][None],
+                values_LKTD[index][None],
+                attn_mask=mask_TT,
+                enable_gqa=True,
+            )[0]
+            x_TE = layer.finish(x_TE, attended_HTD.transpose(0, 1).flatten(1))
+        return x_TE, after
+
+    def _with_room(self, window: Window, count: int) -> Window:
+        """Evicts the oldest tokens after the sinks where `count` more would not fit, and moves the rest down."""
+        excess = window.length + count - self.limit
+        if excess <= 0:
+            return window
+        dropped = -(-excess // self.stride) * self.stride
+        keep = slice(self.sinks + dropped, None)
+        keys, values = window.keys_LKTD, window.values_LKTD
+        moved = rotate(keys[:, :, keep], self.turns_TD[dropped].conj())
+        return Window.of(
+            torch.cat([keys[:, :, : self.sinks], moved], 2),
+            torch.cat([values[:, :, : self.sinks], values[:, :, keep]], 2),
+        )

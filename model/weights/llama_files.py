@@ -1,0 +1,163 @@
+"""Llama-family checkpoints from GGUF files and from folders in the Hugging Face layout."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+
+from model.layers.linear import FloatLinear, Linear
+from model.llama import LlamaConfig, LlamaLayer, LlamaModel
+from model.weights.gguf import GGUF
+
+MakeLinear = Callable[[torch.Tensor, torch.Tensor | None], Linear]
+"""Turns a weight [outputs, inputs] and a bias into a projection of the chosen precision."""
+
+_GGUF_NAMES = {
+    "attention_norm": "attn_norm",
+    "mlp_norm": "ffn_norm",
+    "q": "attn_q",
+    "k": "attn_k",
+    "v": "attn_v",
+    "output": "attn_output",
+    "gate": "ffn_gate",
+    "up": "ffn_up",
+    "down": "ffn_down",
+}
+_FOLDER_NAMES = {
+    "attention_norm": "input_layernorm",
+    "mlp_norm": "post_attention_layernorm",
+    "q": "self_attn.q_proj",
+    "k": "self_attn.k_proj",
+    "v": "self_attn.v_proj",
+    "output": "self_attn.o_proj",
+    "gate": "mlp.gate_proj",
+    "up": "mlp.up_proj",
+    "down": "mlp.down_proj",
+}
+
+
+def _build(
+    config: LlamaConfig,
+    find: Callable[[int, str], torch.Tensor | None],
+    embedding_VE: torch.Tensor,
+    norm_E: torch.Tensor,
+    head_VE: torch.Tensor,
+    linear: MakeLinear,
+) -> LlamaModel:
+    """`find(layer, part)` gives weights by the names above and biases as `part + ".bias"`, None where absent."""
+
+    def need(layer: int, part: str) -> torch.Tensor:
+        found = find(layer, part)
+        if found is None:
+            raise ValueError(f"the checkpoint has no {part} in layer {layer}: it is not of the Llama family or cut off")
+        return found
+
+    def fused(layer: int, parts: tuple[str, ...]) -> Linear:
+        biases = [find(layer, f"{part}.bias") for part in parts]
+        weight = torch.cat([need(layer, part) for part in parts])
+        return linear(weight, None if biases[0] is None else torch.cat([bias for bias in biases if bias is not None]))
+
+    layers = [
+        LlamaLayer(
+            attention_norm=need(index, "attention_norm"),
+            qkv=fused(index, ("q", "k", "v")),
+            output=fused(index, ("output",)),
+            mlp_norm=need(index, "mlp_norm"),
+            gate_up=fused(index, ("gate", "up")),
+            down=fused(index, ("down",)),
+            heads=config.heads,
+            kv_heads=config.kv_heads,
+            epsilon=config.norm_epsilon,
+        )
+        for index in range(config.layers)
+    ]
+    return LlamaModel(config, layers, embedding_VE, norm_E, linear(head_VE, None))
+
+
+def llama_from_gguf(file: GGUF, linear: MakeLinear = FloatLinear, begin_id: int | None = None) -> LlamaModel:
+    """Raises ValueError where the file holds another architecture."""
+    data = file.metadata
+    if data.get("general.architecture") != "llama":
+        raise ValueError(f"the GGUF file holds a {data.get('general.architecture')} model; only llama can be read")
+    width, heads = data["llama.embedding_length"], data["llama.attention.head_count"]
+    config = LlamaConfig(
+        vocabulary=len(data["tokenizer.ggml.tokens"]),
+        width=width,
+        layers=data["llama.block_count"],
+        heads=heads,
+        kv_heads=data.get("llama.attention.head_count_kv", heads),
+        head_size=data.get("llama.rope.dimension_count", width // heads),
+        hidden=data["llama.feed_forward_length"],
+        norm_epsilon=data["llama.attention.layer_norm_rms_epsilon"],
+        rope_base=data.get("llama.rope.freq_base", 10_000.0),
+        context=data["llama.context_length"],
+        end_id=data["tokenizer.ggml.eos_token_id"],
+        begin_id=begin_id,
+    )
+
+    def find(layer: int, part: str) -> torch.Tensor | None:
+        name, dot, bias = part.partition(".")
+        stored = f"blk.{layer}.{_GGUF_NAMES[name]}.{bias if dot else 'weight'}"
+        return file.tensor(stored) if stored in file else None
+
+    embedding = file.tensor("token_embd.weight")
+    head = file.tensor("output.weight") if "output.weight" in file else embedding
+    return _build(config, find, embedding, file.tensor("output_norm.weight"), head, linear)
+
+
+def _pairwise(rows: torch.Tensor, heads: int) -> torch.Tensor:
+    """Reorders a query or key projection from the half-split rotary layout to the pairwise one."""
+    return rows.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
+
+
+def llama_from_folder(folder: Path, linear: MakeLinear = FloatLinear, dtype: torch.dtype = torch.float32) -> LlamaModel:
+    """From `config.json` and `*.safetensors`. Raises ValueError where they are missing or of another architecture."""
+    try:
+        raw = json.loads((folder / "config.json").read_text())
+    except FileNotFoundError:
+        raise ValueError(f"{folder} has no config.json: it is not a model folder") from None
+    if raw.get("model_type") not in ("llama", "qwen2"):
+        raise ValueError(f"{folder} holds a {raw.get('model_type')} model; llama and qwen2 can be read here")
+    if raw.get("use_sliding_window"):
+        raise ValueError(f"{folder}: sliding-window layers cannot be read")
+    rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
+    kind = rope.get("rope_type", rope.get("type", "default"))
+    if kind not in ("default", "llama3"):
+        raise ValueError(f"{folder}: rotary scaling {kind!r} cannot be read")
+    end = raw.get("eos_token_id")
+    config = LlamaConfig(
+        vocabulary=raw["vocab_size"],
+        width=raw["hidden_size"],
+        layers=raw["num_hidden_layers"],
+        heads=raw["num_attention_heads"],
+        kv_heads=raw.get("num_key_value_heads") or raw["num_attention_heads"],
+        head_size=raw.get("head_dim") or raw["hidden_size"] // raw["num_attention_heads"],
+        hidden=raw["intermediate_size"],
+        norm_epsilon=raw["rms_norm_eps"],
+        rope_base=rope.get("rope_theta") or raw.get("rope_theta") or 10_000.0,
+        context=raw["max_position_embeddings"],
+        end_id=(end[0] if isinstance(end, list) else end) or 0,
+        begin_id=raw.get("bos_token_id"),
+        rope_scaling=rope if kind == "llama3" else None,
+    )
+    tensors: dict[str, torch.Tensor] = {}
+    for shard in sorted(folder.glob("*.safetensors")):
+        with safe_open(shard, framework="pt") as file:
+            tensors |= {name: file.get_tensor(name).to(dtype) for name in file.keys()}  # noqa: SIM118
+    if not tensors:
+        raise ValueError(f"{folder} has no .safetensors files")
+
+    def find(layer: int, part: str) -> torch.Tensor | None:
+        name, dot, bias = part.partition(".")
+        found = tensors.get(f"model.layers.{layer}.{_FOLDER_NAMES[name]}.{bias if dot else 'weight'}")
+        if found is None or name not in ("q", "k"):
+            return found
+        return _pairwise(found, config.heads if name == "q" else config.kv_heads)
+
+    embedding = tensors["model.embed_tokens.weight"]
+    head = tensors.get("lm_head.weight", embedding)
+    return _build(config, find, embedding, tensors["model.norm.weight"], head, linear)
