@@ -1,0 +1,146 @@
+"""Drafts verified in one causal pass: the text of the autoregressive decoder in fewer passes.
+
+Leviathan et al., "Fast Inference from Transformers via Speculative Decoding" (arXiv 2211.17192); drafts come from the
+model's own preview (TiDAR, arXiv 2511.08923), from earlier text (`model.decoding.ngram`) and from the grammar.
+Every token is chosen from causal logits by the rule of the autoregressive decoder, with the noise of its position (see
+`Chooser`): drafts decide how many passes it takes, never what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import torch
+
+from model.decoding.ngram import NgramDrafter
+from model.decoding.request import Event, Generation, read
+from model.decoding.run import Run
+from model.protocol import Block, BlockModel, Tokenizer
+
+State = TypeVar("State")
+
+
+@runtime_checkable
+class OnePass(Protocol[State]):
+    """A BlockModel that verifies and drafts in one pass."""
+
+    def step(self, known: Sequence[int], masks: int, state: State) -> tuple[torch.Tensor, Sequence[State]]:
+        """Reads `known` causally, with `masks` draft rows behind it.
+
+        Returns logits [K + masks, V] and K states. Row t < K speaks about the token after known[t], exactly as `commit`
+        would; row K + m drafts the token m + 1 places after the one that row K - 1 speaks about. states[t] has read
+        known[: t + 1].
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Drafting:
+    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches."""
+
+    width: int = 8
+    preview: bool = True
+
+
+class _Patience:
+    """Whether previews pay. One preview costs one pass, so it must save one; after a run of failures it rests,
+    each time twice as long."""
+
+    def __init__(self) -> None:
+        self._saved = 1.0
+        self._rest = 0
+        self._penalty = 8
+
+    def willing(self) -> bool:
+        self._rest -= 1
+        return self._rest < 0
+
+    def learn(self, accepted: int) -> None:
+        self._saved += 0.3 * (accepted - self._saved)
+        if self._saved < 0.5:
+            self._rest, self._penalty, self._saved = self._penalty, min(2 * self._penalty, 128), 1.0
+        elif self._saved > 1:
+            self._penalty = 8
+
+
+def generate(
+    model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, drafting: Drafting | None = None
+) -> Iterator[Event]:
+    """Writes the continuation of `request.prompt`; yields Settled events, then Finished."""
+    drafting = drafting or Drafting()
+    run = Run(tokenizer, request)
+    state = model.start() if request.start is None else request.start
+    state = read(model, request.prompt[:-1], state, request.cancel)
+    ngrams = NgramDrafter(request.sources, request.prompt)
+    patience = _Patience()
+    pending = [request.prompt[-1]]  # written, but not yet in the state
+    ahead: list[int] = []  # drafts that the last pass left for this one
+    while run.going:
+        width = min(drafting.width, run.left - 1)
+        drafts = _free_drafts(run, ngrams, width) or ahead[:width]
+        previewed = False
+        if not drafts and width > 0 and drafting.preview and not isinstance(model, OnePass) and patience.willing():
+            drafts = _previewed(model, state, run, pending, width)
+            previewed = True
+        masks = width if drafting.preview and isinstance(model, OnePass) else 0
+        logits_TV, states = _verify(model, state, pending, drafts, masks)
+        run.passes += 1
+        run.drafted += len(drafts)
+        fresh: list[int] = []
+        for row in range(len(drafts) + 1):
+            token = run.choose(logits_TV[row]).token
+            yield run.settle(token)
+            ngrams.append(token)
+            fresh.append(token)
+            if not run.going or row == len(drafts) or token != drafts[row]:
+                break
+        stood = len(fresh) - 1
+        run.accepted += stood
+        if previewed:
+            patience.learn(stood)
+        ahead = []
+        if stood == len(drafts):
+            state, pending = states[-1], fresh[-1:]
+            if masks and run.going:
+                ahead = run.guess(logits_TV[len(drafts) + 1 :])[0].tolist()
+        elif len(states) > 1:
+            state, pending = states[len(pending) - 1 + stood], fresh[-1:]
+        else:
+            # The state has read rejected drafts and cannot forget them: go on from the one before, and read what stood
+            # again together with the next drafts.
+            pending = pending + fresh
+            if len(pending) > 2 * drafting.width:
+                _, state = model.commit(pending[:-1], state, rows=slice(0, 0))
+                run.passes += 1
+                pending = pending[-1:]
+    yield run.finish()
+
+
+def _free_drafts(run: Run, ngrams: NgramDrafter, width: int) -> list[int]:
+    """Drafts without a model: what the grammar forces, else what earlier text suggests."""
+    if width <= 0:
+        return []
+    forced = run.guide.forecast()[:width] if run.guide is not None else []
+    return forced or ngrams.propose(width)
+
+
+def _previewed(model: BlockModel[Any], state: Any, run: Run, pending: list[int], width: int) -> list[int]:
+    tokens_T = torch.tensor(pending + [0] * width, device=model.device)
+    masked_T = torch.arange(len(tokens_T), device=model.device) >= len(pending)
+    logits_TV = model.preview(Block(tokens_T, masked_T), state)
+    run.passes += 1
+    return run.guess(logits_TV[len(pending) :])[0].tolist()
+
+
+def _verify(
+    model: BlockModel[Any], state: Any, pending: list[int], drafts: list[int], masks: int
+) -> tuple[torch.Tensor, Sequence[Any]]:
+    """Logits from the last pending row on, and the states that can be kept: one per known row, or only the last."""
+    known = pending + drafts
+    if isinstance(model, OnePass):
+        logits_TV, states = model.step(known, masks, state)
+        return logits_TV[len(pending) - 1 :], states
+    logits_TV, after = model.commit(known, state, rows=slice(len(pending) - 1, None))
+    return logits_TV, [after]

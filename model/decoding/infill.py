@@ -1,0 +1,125 @@
+"""Text between a known prefix and a known suffix, its length found and not given.
+
+The right context stands in the block as known rows behind the masks, so any BlockModel can do it. Length: the mean
+confidence of the first pass over L masks, divided by what that confidence is for any text at L, is highest near the
+length that fits (CAL, arXiv 2602.00476). Models trained to change the length themselves: `model.decoding.expand`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+
+from model.decoding.diffusion import Denoising, denoise
+from model.decoding.request import Event, Generation, Reason, read
+from model.decoding.run import Run
+from model.protocol import Block, BlockModel, Tokenizer
+
+
+def llada_bias(length: int) -> float:
+    """First-pass confidence by length as CAL fitted it on LLaDA."""
+    return 1.00 * math.exp(-1.77 * length) + 0.56 * math.exp(-0.06 * length) + 0.24
+
+
+@dataclass(frozen=True)
+class Infilling:
+    """lengths: the candidates. bias: mean first-pass confidence that a length has anyway (see `measured_bias`).
+    suffix: how many tokens of the right context go into the block. judged: so many of the best lengths are written out,
+    and the causal likelihood of middle and suffix chooses among them."""
+
+    lengths: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
+    bias: Callable[[int], float] = llada_bias
+    suffix: int = 16
+    judged: int = 3
+    denoising: Denoising = field(default_factory=Denoising)
+
+
+def generate(
+    model: BlockModel[Any],
+    tokenizer: Tokenizer,
+    request: Generation,
+    suffix: Sequence[int],
+    infilling: Infilling | None = None,
+) -> Iterator[Event]:
+    """Writes what stands between `request.prompt` and `suffix`; yields Denoised and Settled events of the chosen
+    middle, then Finished. `request.max_tokens` bounds the length. A cancelled search yields the best candidate
+    that was written out by then, or nothing.
+    """
+    infilling = infilling or Infilling()
+    right = list(suffix[: infilling.suffix])
+    before = read(model, request.prompt[:-1], model.start() if request.start is None else request.start, request.cancel)
+    last = request.prompt[-1]
+    best = Run(tokenizer, request)
+    best_events: list[Event] = []
+    best_score = -math.inf
+    passes = 0
+    if best.going:
+        _, state = model.commit([last], before, rows=slice(0, 0))
+        lengths = [n for n in infilling.lengths if n <= request.max_tokens] or [request.max_tokens]
+        ranked = rank_lengths(model, state, lengths, right, infilling.bias)
+        passes += len(ranked)
+        for length in ranked[: infilling.judged]:
+            if request.cancel.is_set():
+                break
+            run = Run(tokenizer, replace(request, max_tokens=length))
+            events: list[Event] = list(
+                denoise(model, state, _block(model, length, right), length, run, infilling.denoising)
+            )
+            passes += run.passes
+            score = 0.0
+            if infilling.judged > 1:
+                score = likelihood(model, before, last, [*run.written, *right])
+                passes += 1
+            if score > best_score:
+                best, best_events, best_score = run, events, score
+    yield from best_events
+    best.passes = passes
+    best.reason = Reason.CANCELLED if request.cancel.is_set() else Reason.STOP
+    yield best.finish()
+
+
+def rank_lengths(
+    model: BlockModel[Any], state: Any, lengths: Sequence[int], right: Sequence[int], bias: Callable[[int], float]
+) -> list[int]:
+    """`lengths` by first-pass confidence over bias, best first. One pass each."""
+    scores = {length: first_confidence(model, state, length, right) / bias(length) for length in lengths}
+    return sorted(lengths, key=lambda length: -scores[length])
+
+
+def first_confidence(model: BlockModel[Any], state: Any, length: int, right: Sequence[int]) -> float:
+    """Mean probability of the likeliest tokens in the first pass over `length` masks before `right`."""
+    logits_TV = model.preview(_block(model, length, right), state)[:length].float()
+    return float(logits_TV.softmax(-1).amax(-1).mean())
+
+
+def likelihood(model: BlockModel[Any], before: Any, last: int, tokens: Sequence[int]) -> float:
+    """Log-probability (nats) that the causal model gives to `tokens` after `before` and then `last`."""
+    if not tokens:
+        return 0.0
+    logits_TV, _ = model.commit([last, *tokens[:-1]], before)
+    picked_T = torch.tensor(tokens, device=model.device)
+    return float(logits_TV.float().log_softmax(-1).gather(-1, picked_T[:, None]).sum())
+
+
+def measured_bias(
+    model: BlockModel[Any], texts: Sequence[Sequence[int]], lengths: Sequence[int], suffix: int = 16
+) -> Callable[[int], float]:
+    """The bias of this model: mean first-pass confidence at each of `lengths` in the middle of `texts`, whatever length
+    would have been right. Lengths between are read off the nearest measured one."""
+    means = dict.fromkeys(lengths, 0.0)
+    for text in texts:
+        half = len(text) // 2
+        _, state = model.commit(list(text[:half]), model.start(), rows=slice(0, 0))
+        for length in lengths:
+            right = text[half + length : half + length + suffix]
+            means[length] += first_confidence(model, state, length, right) / len(texts)
+    return lambda length: means[min(means, key=lambda known: abs(known - length))]
+
+
+def _block(model: BlockModel[Any], length: int, right: Sequence[int]) -> Block:
+    tokens_T = torch.tensor([0] * length + list(right), device=model.device)
+    return Block(tokens_T, torch.arange(len(tokens_T), device=model.device) < length)

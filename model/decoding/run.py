@@ -1,0 +1,79 @@
+"""One request while it is being answered: what decoders share whatever order they write in."""
+
+from __future__ import annotations
+
+import torch
+
+from model.decoding.choice import Choice, Chooser
+from model.decoding.request import Finished, Generation, Reason, Settled
+from model.decoding.text_stream import TextStream
+from model.protocol import Tokenizer
+
+
+class Run:
+    """Chooses tokens for the next open position, settles them, and knows when the text is over.
+
+    Raises GrammarError when `max_tokens` cannot hold even the shortest text of the grammar.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, request: Generation) -> None:
+        self.request = request
+        self.ends = frozenset((tokenizer.end_id, *request.ends))
+        self.written: list[int] = []
+        self.reason: Reason | None = None
+        self.passes = self.drafted = self.accepted = 0
+        self.guide = request.grammar.guide(request.max_tokens) if request.grammar else None
+        self._chooser = Chooser(request.temperature, request.top_p, request.seed)
+        self._text = TextStream(tokenizer, () if request.grammar else request.stop)
+
+    @property
+    def left(self) -> int:
+        """How many more tokens may be written."""
+        return self.request.max_tokens - len(self.written)
+
+    @property
+    def going(self) -> bool:
+        """Whether there is more to write. Looks at the cancel flag."""
+        if self.reason is None and self.request.cancel.is_set():
+            self.reason = Reason.CANCELLED
+        return self.reason is None
+
+    def choose(self, logits_V: torch.Tensor) -> Choice:
+        """The token for the next open position, allowed by the grammar and leaving it room to close."""
+        if self.guide is None:
+            return self._chooser.one(logits_V, len(self.written))
+        choice = self._chooser.one(logits_V, len(self.written), self.guide.allowed(logits_V.shape[-1]))
+        token = self.guide.admit(choice.token)
+        return choice if token == choice.token else Choice(token, 1.0)
+
+    def guess(self, logits_TV: torch.Tensor, ahead: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tokens [T] and probabilities [T] for positions from the `ahead`-th open one on, blind to the grammar."""
+        return self._chooser.many(logits_TV, len(self.written) + ahead)
+
+    def settle(self, token: int) -> Settled:
+        """Writes `token` at the next open position."""
+        if token in self.ends:
+            self.reason = Reason.STOP
+            return Settled((), self._text.close())
+        self.written.append(token)
+        text = self._text.push(token)
+        if self.guide is not None:
+            self.guide.advance(token)
+        if self._text.stopped or (self.guide is not None and self.guide.complete):
+            self.reason = Reason.STOP
+        elif self.left == 0:
+            self.reason = Reason.LENGTH
+        if self.reason is not None:
+            text += self._text.close()
+        return Settled((token,), text)
+
+    def finish(self) -> Finished:
+        """The last event. Text that was held back is lost only where the run was cancelled."""
+        return Finished(
+            self.reason or Reason.CANCELLED,
+            tokens=len(self.written),
+            passes=self.passes,
+            drafted=self.drafted,
+            accepted=self.accepted,
+            closed=self.guide is not None and self.guide.forced,
+        )
