@@ -37,6 +37,7 @@ class Ending(Enum):
     EXITED = "exited"
     TIMEOUT = "time limit"
     MEMORY = "memory limit"
+    PROCESSES = "process limit"
     OUTPUT = "output limit"
     DISK = "disk limit"
     CANCELLED = "cancelled"

@@ -1,0 +1,210 @@
+"""A running jail and its warden: the thread that starts it, reads its output, watches its limits and ends it.
+
+The warden lives exactly as long as the jail: the kernel ends the jail when the thread that started it is gone, so an
+abrupt end of this program leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from sandbox import text, watch
+from sandbox.contract import Completed, Ending, Limits, SandboxUnavailable
+from sandbox.job import Command, Job, Rung
+
+_TICK_S = 0.05
+_SETUP_S = 120.0
+_SWEEP_S = 10.0
+
+
+class JailBroken(SandboxUnavailable):
+    """The jail could not be set up; nothing was run."""
+
+
+class Jailed:
+    """One command in its jail. A context manager that kills it. Methods may be called from any thread."""
+
+    @classmethod
+    def start(cls, rung: Rung, make_job: Callable[[int], Job]) -> Jailed:
+        """Returns once the command runs. Raises JailBroken, or FileNotFoundError when it cannot be started."""
+        jailed = cls(rung, make_job)
+        jailed._thread.start()
+        jailed._stands.wait()
+        if jailed._failure is not None:
+            jailed._thread.join()
+            raise jailed._failure
+        return jailed
+
+    def __init__(self, rung: Rung, make_job: Callable[[int], Job]) -> None:
+        self.pid = 0
+        """The process at the head of the jail, as seen outside."""
+        self.tree = Path()
+        """Where the tree is for the command: `INSIDE`, or a directory of this run's own where there are no mounts."""
+        self._rung, self._make_job = rung, make_job
+        self._stands, self._ended = threading.Event(), threading.Event()
+        self._failure: Exception | None = None
+        self._ending: Ending | None = None
+        self._completed: Completed | None = None
+        self._wake_read, self._wake_write = os.pipe()
+        self._thread = threading.Thread(target=self._guard, name="jail warden", daemon=True)
+
+    def kill(self) -> None:
+        """End the command and everything it started. Returns at once; `wait` tells when it is done."""
+        self._end(Ending.CANCELLED)
+
+    def poll(self) -> Completed | None:
+        return self._completed
+
+    def wait(self, timeout: float | None = None) -> Completed:
+        """The result, once the command and everything it started has ended. Raises TimeoutError."""
+        try:
+            if not self._ended.wait(timeout):
+                raise TimeoutError("the command is still running")
+        except BaseException as interruption:
+            if not isinstance(interruption, TimeoutError):
+                self.kill()
+            raise
+        if self._failure is not None:
+            raise self._failure
+        assert self._completed is not None
+        return self._completed
+
+    def __enter__(self) -> Jailed:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.kill()
+        self._thread.join()
+
+    def _guard(self) -> None:
+        try:
+            self._completed = self._run()
+        except Exception as failure:
+            self._failure = failure
+        finally:
+            os.close(self._wake_read)
+            self._wake_read = -1
+            self._ended.set()
+            self._stands.set()
+
+    def _run(self) -> Completed:
+        report_read, report_write = os.pipe()
+        try:
+            job = self._make_job(report_write)
+            command = self._rung.command(job)
+            try:
+                process = subprocess.Popen(
+                    command.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    cwd="/",
+                    env={},
+                    pass_fds=command.descriptors,
+                    start_new_session=True,
+                )
+            finally:
+                for descriptor in command.owned:
+                    os.close(descriptor)
+        finally:
+            os.close(report_write)
+        self.pid, self.tree = process.pid, command.tree
+        with process, open(report_read, "rb", buffering=0) as report:
+            return self._watch(job, command, process, report)
+
+    def _watch(self, job: Job, command: Command, process: subprocess.Popen[bytes], report: object) -> Completed:
+        assert process.stdout and process.stderr
+        gauge = watch.Gauge(process.pid, job.limits, command)
+        output: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
+        message = bytearray()
+        begun, ended = time.monotonic(), os.pidfd_open(process.pid)
+        deadline = begun + _SETUP_S
+        kill_by = None
+        with selectors.DefaultSelector() as selector:
+            for source in (process.stdout, process.stderr, report, ended, self._wake_read):
+                selector.register(source, selectors.EVENT_READ)  # type: ignore[arg-type]
+            running = True
+            while running:
+                for key, _ in selector.select(_TICK_S):
+                    source = key.fileobj
+                    if source == ended:
+                        running = False
+                    elif source == self._wake_read:
+                        os.read(self._wake_read, 1)
+                    else:
+                        piece = os.read(key.fd, 1 << 16)
+                        (message if source is report else output[source]).extend(piece)
+                        if not piece:
+                            selector.unregister(source)
+                        if source is report and not piece and message == b"+":
+                            begun, deadline = time.monotonic(), time.monotonic() + job.limits.wall_s
+                            self._stands.set()
+                if self._ending is None:
+                    self._ending = self._excess(gauge, output, job.limits, deadline)
+                if self._ending is not None and running:
+                    self._strike(process.pid, force=kill_by is not None and time.monotonic() > kill_by)
+                    kill_by = kill_by or time.monotonic() + _SWEEP_S
+        seconds = time.monotonic() - begun
+        process.wait()
+        os.close(ended)
+        for pipe in (process.stdout, process.stderr):
+            _drain(pipe.fileno(), output[pipe], job.limits.output)
+        out, err = (text.clean(bytes(output[pipe][: job.limits.output])) for pipe in (process.stdout, process.stderr))
+        if message != b"+":
+            raise _refusal(job, message.decode("utf-8", "replace"), err, self._ending)
+        ending = self._ending or Ending.EXITED
+        code = process.returncode if ending is Ending.EXITED else None
+        return Completed(job.argv, code, out, err, seconds, ending, self._rung.level)
+
+    @staticmethod
+    def _excess(gauge: watch.Gauge, output: dict[object, bytearray], limits: Limits, deadline: float) -> Ending | None:
+        if sum(map(len, output.values())) > limits.output:
+            return Ending.OUTPUT
+        if time.monotonic() > deadline:
+            return Ending.TIMEOUT
+        return gauge.excess()
+
+    def _end(self, ending: Ending) -> None:
+        if self._ending is None and not self._ended.is_set():
+            self._ending = ending
+            os.write(self._wake_write, b"!")
+
+    def _strike(self, head: int, force: bool) -> None:
+        """With namespaces: kill the first process of the pid namespace, and with it all. Else: tell the supervisor."""
+        if self._rung.namespaces or force:
+            for pid in reversed(watch.processes(head)):
+                _signal(pid, signal.SIGKILL)
+        else:
+            _signal(head, signal.SIGTERM)
+
+
+def _signal(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _drain(descriptor: int, into: bytearray, bound: int) -> None:
+    """Read what is left, without waiting for whoever may still hold the other end."""
+    os.set_blocking(descriptor, False)
+    try:
+        while len(into) <= bound and (piece := os.read(descriptor, 1 << 16)):
+            into.extend(piece)
+    except BlockingIOError:
+        pass
+
+
+def _refusal(job: Job, message: str, errors: str, ending: Ending | None) -> Exception:
+    if message.startswith("+command: "):
+        return FileNotFoundError(f"cannot start in the sandbox: {message.removeprefix('+command: ')}")
+    if ending is Ending.CANCELLED:
+        return JailBroken("cancelled before the command ran")
+    return JailBroken(message.removeprefix("jail: ") or errors.strip()[-2000:] or "the jail did not start")

@@ -1,0 +1,113 @@
+"""What a jail uses, read from outside: memory and processes from /proc, disk from the tree."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sandbox.contract import Ending, Limits
+from sandbox.job import Command
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+def processes(head: int) -> list[int]:
+    """`head` and all its descendants. Those of a pid namespace are descendants of its first process for ever."""
+    found = [head]
+    for pid in found:
+        try:
+            for task in os.listdir(f"/proc/{pid}/task"):
+                with open(f"/proc/{pid}/task/{task}/children") as handle:
+                    found += [int(word) for word in handle.read().split()]
+        except OSError:
+            continue
+    return found
+
+
+def resident(pids: list[int]) -> int:
+    """Bytes of memory in use, summed over processes; pages that several share count for each."""
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/statm") as handle:
+                total += int(handle.read().split()[1]) * _PAGE
+        except (OSError, IndexError):
+            continue
+    return total
+
+
+def proportional(pids: list[int]) -> int:
+    """As `resident`, but shared pages count once. Slower; where the kernel does not tell, the resident size."""
+    total = 0
+    for pid in pids:
+        try:
+            with open(f"/proc/{pid}/smaps_rollup") as handle:
+                total += next(int(line.split()[1]) * 1024 for line in handle if line.startswith("Pss:"))
+        except (OSError, StopIteration):
+            total += resident([pid])
+    return total
+
+
+@dataclass
+class Disk:
+    """The size of a directory, measured again when the last measurement has become cheap compared with its age."""
+
+    place: Path
+    due: float = 0.0
+    used: tuple[int, int] = field(default=(0, 0))
+
+    def measure(self) -> tuple[int, int]:
+        """Bytes on disk and number of entries, at most some seconds old."""
+        begun = time.monotonic()
+        if begun >= self.due:
+            self.used = _usage(str(self.place))
+            self.due = time.monotonic() + max(0.2, 5 * (time.monotonic() - begun))
+        return self.used
+
+
+def _usage(place: str) -> tuple[int, int]:
+    size, entries, queue = 0, 0, [place]
+    while queue:
+        try:
+            with os.scandir(queue.pop()) as listing:
+                for entry in listing:
+                    entries += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        queue.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue
+    return size, entries
+
+
+class Gauge:
+    """The limits of one run against what it uses now."""
+
+    def __init__(self, head: int, limits: Limits, command: Command) -> None:
+        self._head, self._limits, self._inside = head, limits, command.counted
+        self._disk = Disk(command.watched) if command.watched else None
+        # The stages of the jail itself: bwrap twice, or the supervisor.
+        self._overhead = 2
+
+    def excess(self) -> Ending | None:
+        """The limit that is exceeded, if one is."""
+        limits, pids = self._limits, processes(self._head)
+        if len(pids) > limits.processes + self._overhead:
+            return Ending.PROCESSES
+        if resident(pids) > limits.memory and proportional(pids) > limits.memory:
+            return Ending.MEMORY
+        size, entries = self._disk.measure() if self._disk else (0, self._entries(pids))
+        return Ending.DISK if size > limits.tree or entries > limits.inodes else None
+
+    def _entries(self, pids: list[int]) -> int:
+        total = 0
+        for place in self._inside:
+            try:
+                mount = os.statvfs(f"/proc/{pids[-1]}/root{place}")
+                total += mount.f_files - mount.f_ffree
+            except OSError:
+                continue
+        return total

@@ -1,0 +1,120 @@
+"""A copy of chosen files of a repository: what a jail is given instead of the user's tree.
+
+The copy outside is pristine: no run ever writes to it. Each run starts from its own copy of it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+INSIDE = Path("/jail/tree")
+"""Where the tree is inside a jail with namespaces. Without them see `Jailed.tree`; everywhere it is the current
+directory at the start."""
+
+
+class BadPath(ValueError):
+    """The path leads out of the tree, into `.git`, or through a symbolic link."""
+
+
+class WorkingCopy:
+    """A directory of ordinary files and symbolic links, without `.git`. A context manager that removes it."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.root = base / "pristine"
+        self.root.mkdir(exist_ok=True)
+        self.root.chmod(0o755)
+
+    @classmethod
+    def of(cls, root: Path | str, files: Iterable[str]) -> WorkingCopy:
+        """Copy `files`, paths relative to `root`. Symbolic links stay links; `.git`, sockets, pipes and devices and
+        files that have vanished are left out. Raises BadPath for paths that leave `root`, OSError when out of space.
+        """
+        copy = cls(Path(tempfile.mkdtemp(prefix="coder-")))
+        try:
+            known: set[PurePosixPath] = {PurePosixPath()}
+            for name in files:
+                relative = _checked(name)
+                if relative is not None:
+                    copy._add(Path(root), relative, known)
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
+    def write(self, path: str, content: str | bytes) -> None:
+        """Put `content` at `path`, a new file in place of what was there. Raises BadPath, OSError."""
+        relative = _checked(path)
+        if relative is None:
+            raise BadPath(f"{path} is inside .git")
+        target = self.root / relative
+        for parent in reversed(relative.parents):
+            if (self.root / parent).is_symlink():
+                raise BadPath(f"{path} leads through a symbolic link")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o755 if target.is_file() and not target.is_symlink() and os.access(target, os.X_OK) else 0o644
+        # A new file, never a write into the old one: forks share their files as hard links.
+        handle, fresh = tempfile.mkstemp(dir=self.base)
+        with os.fdopen(handle, "wb") as out:
+            out.write(content.encode() if isinstance(content, str) else content)
+        os.chmod(fresh, mode)
+        os.replace(fresh, target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file. Raises BadPath, OSError."""
+        relative = _checked(path)
+        if relative is None or any((self.root / parent).is_symlink() for parent in relative.parents):
+            raise BadPath(path)
+        (self.root / relative).unlink()
+
+    def fork(self) -> WorkingCopy:
+        """A second copy, independent of this one, that shares the bytes of the files until one of them is written."""
+        twin = WorkingCopy(Path(tempfile.mkdtemp(prefix="coder-", dir=self.base.parent)))
+        try:
+            shutil.copytree(self.root, twin.root, symlinks=True, copy_function=os.link, dirs_exist_ok=True)
+        except BaseException:
+            twin.close()
+            raise
+        return twin
+
+    def close(self) -> None:
+        shutil.rmtree(self.base, ignore_errors=True)
+
+    def __enter__(self) -> WorkingCopy:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _add(self, source: Path, relative: PurePosixPath, known: set[PurePosixPath]) -> None:
+        origin, target = source / relative, self.root / relative
+        if relative.parent not in known:
+            for parent in relative.parents:
+                if (source / parent).is_symlink() and parent != PurePosixPath():
+                    raise BadPath(f"{relative} leads through the symbolic link {parent}")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            known.add(relative.parent)
+        try:
+            status = origin.lstat()
+        except FileNotFoundError:
+            return
+        if stat.S_ISLNK(status.st_mode):
+            target.symlink_to(os.readlink(origin))
+        elif stat.S_ISREG(status.st_mode):
+            shutil.copyfile(origin, target, follow_symlinks=False)
+            # Readable to whatever uid the jail drops to; no set-user-id bits.
+            os.chmod(target, 0o755 if status.st_mode & 0o111 else 0o644)
+            os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _checked(name: str) -> PurePosixPath | None:
+    """The path as a safe relative path; None inside `.git`."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.parts or "\0" in name:
+        raise BadPath(f"{name!r} is not a path inside the tree")
+    return None if any(part.casefold() == ".git" for part in path.parts) else path
