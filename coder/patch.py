@@ -1,13 +1,21 @@
-"""What a change is: spans, edits, proposals; and a patch, which is a proposal that was proved.
+"""What a change is: spans, edits, proposals; and what it comes to in files: versions, changes, a diff.
 
-Offsets count characters of the file's decoded text with its line endings as they are on disk.
+Offsets count characters of the file's decoded text with its line endings as they are on disk; a byte order mark is not
+part of the text.
 """
 
 from __future__ import annotations
 
+import difflib
 import hashlib
-from collections.abc import Mapping
+import io
+import tokenize
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+
+from coder.failure import Conflict
+
+_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 
 @dataclass(frozen=True, order=True)
@@ -47,11 +55,67 @@ class Proposal:
         return tuple(sorted({edit.span.path for edit in self.edits}))
 
 
+@dataclass(frozen=True)
+class Version:
+    """A file's bytes and its permission bits."""
+
+    data: bytes
+    mode: int = 0o644
+
+    @property
+    def hash(self) -> str:
+        return sha256(self.data)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One file before and after; None where it does not exist. Both None is no change and never made."""
+
+    path: str
+    before: Version | None
+    after: Version | None
+
+    @property
+    def reversed(self) -> Change:
+        return Change(self.path, self.after, self.before)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file's text and all that is needed to write it back as it was: encoding, byte order mark, line ending."""
+
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+
+    @property
+    def newline(self) -> str:
+        """The line ending that every line has, or "\\n" where they are mixed."""
+        lines = self.text.count("\n")
+        return "\r\n" if lines and self.text.count("\r\n") == lines else "\n"
+
+    def encode(self, text: str) -> bytes:
+        """Raises UnicodeEncodeError when `text` holds what the file's encoding cannot."""
+        return self.mark + text.encode(self.encoding)
+
+
 def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
+def decode(data: bytes) -> Document:
+    """The text of a file: by its byte order mark, else by a Python coding line, else as UTF-8.
+
+    Raises UnicodeDecodeError when it is not text in that encoding, SyntaxError when the coding line names none.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return Document(data[len(mark) :].decode(encoding), encoding, mark)
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    return Document(data.decode(encoding), encoding)
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """`text` with the edits done; all of them must belong to this one file.
 
     Raises ValueError when spans overlap or lie outside the text.
@@ -64,3 +128,51 @@ def apply_edits(text: str, edits: tuple[Edit, ...]) -> str:
         result += [text[cursor : edit.span.start], edit.replacement]
         cursor = edit.span.end
     return "".join(result) + text[cursor:]
+
+
+def edited(document: Document, edits: Iterable[Edit]) -> str:
+    """The document's text with the edits done, their new lines ended as the document ends its own."""
+    if document.newline == "\n":
+        return apply_edits(document.text, edits)
+    fitted = (Edit(e.span, e.replacement.replace("\r\n", "\n").replace("\n", document.newline)) for e in edits)
+    return apply_edits(document.text, fitted)
+
+
+def plan(proposal: Proposal, read: Callable[[str], Version]) -> list[Change]:
+    """What the proposal comes to in files, against what `read` returns now.
+
+    Raises Conflict when a file is not the version that the proposal was made for.
+    """
+    changes = []
+    for path in proposal.paths:
+        before = read(path)
+        if before.hash != proposal.hashes.get(path):
+            raise Conflict(f"{path} has changed since the proposal was made", "Run the command again.")
+        document = decode(before.data)
+        text = edited(document, [edit for edit in proposal.edits if edit.span.path == path])
+        after = Version(document.encode(text), before.mode)
+        if after != before:
+            changes.append(Change(path, before, after))
+    return changes
+
+
+def unified_diff(changes: Iterable[Change], context: int = 3) -> str:
+    """The changes as a unified diff that `git apply` and `patch -p1` take. Files that are not text get one line."""
+    return "".join(_file_diff(change, context) for change in sorted(changes, key=lambda change: change.path))
+
+
+def _file_diff(change: Change, context: int) -> str:
+    try:
+        before, after = (decode(side.data).text if side else "" for side in (change.before, change.after))
+    except (UnicodeDecodeError, SyntaxError):
+        return f"Binary files a/{change.path} and b/{change.path} differ\n"
+    old = f"a/{change.path}" if change.before else "/dev/null"
+    new = f"b/{change.path}" if change.after else "/dev/null"
+    lines = difflib.unified_diff(_lines(before), _lines(after), old, new, n=context)
+    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their "\\n"; unlike str.splitlines, nothing else ends one."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + lines[-1:] if lines[-1] else [line + "\n" for line in lines[:-1]]
