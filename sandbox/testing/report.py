@@ -127,7 +127,10 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Trial:
-    """A candidate before the chosen tests, up to the first that fails. A filter, not a proof."""
+    """A candidate before the chosen tests, up to the first that fails. A filter, not a proof.
+
+    `frames` are those of the failure, as in TestReport: the search reads from them how far into the test it came.
+    """
 
     outcomes: Mapping[str, Outcome]
     passed: bool
@@ -137,6 +140,7 @@ class Trial:
     error: str = ""
     message: str = ""
     timed_out: bool = False
+    frames: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True)
