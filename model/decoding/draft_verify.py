@@ -36,6 +36,15 @@ class OnePass(Protocol[State]):
         ...
 
 
+@runtime_checkable
+class Rewindable(Protocol[State]):
+    """A BlockModel whose state can cheaply forget the last tokens it read."""
+
+    def rewind(self, state: State, position: int) -> State:
+        """The state as it was at an earlier position. Raises ValueError where that is no longer known."""
+        ...
+
+
 @dataclass(frozen=True)
 class Drafting:
     """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches."""
@@ -101,20 +110,19 @@ def generate(
         if previewed:
             patience.learn(stood)
         ahead = []
-        if stood == len(drafts):
-            state, pending = states[-1], fresh[-1:]
-            if masks and run.going:
-                ahead = run.guess(logits_TV[len(drafts) + 1 :])[0].tolist()
-        elif len(states) > 1:
-            state, pending = states[len(pending) - 1 + stood], fresh[-1:]
-        else:
-            # The state has read rejected drafts and cannot forget them: go on from the one before, and read what stood
-            # again together with the next drafts.
-            pending = pending + fresh
-            if len(pending) > 2 * drafting.width:
-                _, state = model.commit(pending[:-1], state, rows=slice(0, 0))
-                run.passes += 1
-                pending = pending[-1:]
+        if stood == len(drafts) and masks and run.going:
+            ahead = run.guess(logits_TV[len(drafts) + 1 :])[0].tolist()
+        kept = _forget(model, states, len(drafts) - stood)
+        if kept is not None:
+            state, pending = kept, fresh[-1:]
+            continue
+        # The state has read rejected drafts and cannot forget them: go on from the one before, and read what stood
+        # again together with the next drafts.
+        pending = pending + fresh
+        if len(pending) > 2 * drafting.width:
+            _, state = model.commit(pending[:-1], state, rows=slice(0, 0))
+            run.passes += 1
+            pending = pending[-1:]
     yield run.finish()
 
 
@@ -144,3 +152,15 @@ def _verify(
         return logits_TV[len(pending) - 1 :], states
     logits_TV, after = model.commit(known, state, rows=slice(len(pending) - 1, None))
     return logits_TV, [after]
+
+
+def _forget(model: BlockModel[Any], states: Sequence[Any], count: int) -> Any | None:
+    """The state without the last `count` tokens, where the model can give it."""
+    if count < len(states):
+        return states[-1 - count]
+    if isinstance(model, Rewindable):
+        try:
+            return model.rewind(states[-1], model.position(states[-1]) - count)
+        except ValueError:
+            return None
+    return None

@@ -8,6 +8,8 @@ import torch
 
 from model.protocol import Block
 
+torch.set_num_threads(1)  # tiny tensors: a second thread only waits
+
 END = 256
 
 
@@ -124,3 +126,22 @@ class ScriptedModel:
         p_V = torch.full((self.vocabulary,), max(1 - probability, 1e-6) / (self.vocabulary - 1))
         p_V[token] = max(probability, 1e-6)
         return p_V.log()
+
+
+class OnePassToy(ToyModel):
+    """The toy with `step`: draft rows stand behind the known ones as masks of a block."""
+
+    def step(
+        self, known: Sequence[int], masks: int, state: tuple[int, ...]
+    ) -> tuple[torch.Tensor, list[tuple[int, ...]]]:
+        causal_TV, after = self.commit(known, state)
+        drafts_TV = self.preview(Block(torch.zeros(masks + 1, dtype=torch.long), torch.ones(masks + 1) > 0), after)[1:]
+        self.passes -= 1
+        return torch.cat([causal_TV, drafts_TV]), [after[: len(state) + 1 + i] for i in range(len(known))]
+
+
+class RewindableToy(ToyModel):
+    """The toy with `rewind`."""
+
+    def rewind(self, state: tuple[int, ...], position: int) -> tuple[int, ...]:
+        return state[:position]
