@@ -1,0 +1,87 @@
+"""The pytest session that has collected once and lives on: a candidate is a fork with some functions' code replaced."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import pytest
+
+from . import plugin, swap, wire
+from .lines import collector
+from .server import Request, Server, arguments, read, settle_paths
+
+
+def run_collected(server: Server) -> None:
+    """Collect, then answer requests until the pipe closes. Ends with {"e": "fatal"} where nothing can be collected."""
+    settle_paths(server.root, server.settings["origin"])
+    calls = swap.Calls()
+    calls.start()
+    code = pytest.main(arguments(server.root, server.settings["arguments"]), plugins=[Resident(server, calls)])
+    server.reply({"e": "fatal", "error": "NotCollected", "message": f"pytest ended with {int(code)}", "tail": ""})
+
+
+class Resident:
+    """Takes the place of pytest's own loop over the tests."""
+
+    def __init__(self, server: Server, calls: swap.Calls) -> None:
+        self._server = server
+        self._calls = calls
+        self._sources: dict[str, str] = {}
+        self._swapper: swap.Swapper | None = None
+        self._items: dict[str, Any] = {}
+
+    def pytest_runtestloop(self, session: Any) -> bool:
+        self._calls.stop()
+        self._items = {item.nodeid: item for item in session.items}
+        self._swapper = swap.Swapper(self._calls.called)
+        swap.gc.freeze()
+        self._server.reply({"e": "ready", "nodes": list(self._items)})
+        for request in self._server.incoming:
+            self._prepare(request)
+            self._server.answer(request, self._work)
+        return True
+
+    def _prepare(self, request: Request) -> None:
+        """Read the old text of each changed file before it is overwritten."""
+        assert self._swapper is not None
+        for path in request.get("files", {}):
+            if path not in self._sources:
+                data = read(os.path.join(self._server.root, path)) or b""
+                self._sources[path] = data.decode("utf-8", "surrogateescape")
+                self._swapper.prepare(self._sources[path])
+
+    def _work(self, request: Request, fd: int) -> None:
+        def emit(event: dict[str, Any]) -> None:
+            wire.send(fd, event)
+
+        assert self._swapper is not None
+        for path, text in request.get("files", {}).items():
+            try:
+                self._swapper.swap(os.path.join(self._server.root, path), self._sources[path], text)
+            except SyntaxError as error:
+                emit({"e": "broken", "error": "SyntaxError", "message": str(error)})
+                return
+            except (swap.NotSwappable, ValueError) as error:
+                emit({"e": "unswappable", "message": str(error)})
+                return
+        missing = [node for node in request["nodes"] if node not in self._items]
+        if missing:
+            emit({"e": "unswappable", "message": f"not collected: {missing[0]}"})
+            return
+        self._run([self._items[node] for node in request["nodes"]], request, emit)
+
+    def _run(self, items: list[Any], request: Request, emit: plugin.Emit) -> None:
+        lines = collector(self._server.repository) if request.get("lines") else None
+        events = plugin.Events(emit, self._server.repository, lines, request.get("alarm", 0.0))
+        manager = items[0].config.pluginmanager
+        manager.register(events)
+        session = items[0].session
+        for item, following in zip(items, [*items[1:], None]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if request.get("stop") and events.failed:
+                return
+            if session.shouldstop or session.shouldfail:
+                return
+        sys.stdout.flush()

@@ -1,0 +1,157 @@
+"""The pytest plugin that reports: what was collected, when each test starts, how it ended and why."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from . import failures
+
+Emit = Callable[[dict[str, Any]], None]
+OUTPUT_LIMIT = 4000
+
+
+class Events:
+    """Emits {"e": "collected" | "uncollected" | "start" | "test" | "finish", …}.
+
+    `lines` is a line collector or None; `alarm_s`, when set, raises TimeLimit inside a test that runs longer.
+    """
+
+    def __init__(
+        self, emit: Emit, repository: failures.Repository, lines: Any | None = None, alarm_s: float = 0.0
+    ) -> None:
+        self._emit = emit
+        self._repository = repository
+        self._lines = lines
+        self._alarm_s = alarm_s
+        self._phases: list[Any] = []
+        self._failure: dict[str, Any] = {}
+        self.failed = False
+
+    def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
+        if isinstance(report, pytest.CollectReport):
+            failure = failures.describe(call.excinfo.value, self._repository)
+            self._emit({"e": "uncollected", "node": node.nodeid or ".", **failure})
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        self._emit({"e": "collected", "nodes": [item.nodeid for item in session.items]})
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
+        self._phases, self._failure = [], {}
+        self._emit({"e": "start", "node": item.nodeid})
+        if self._alarm_s:
+            signal.signal(signal.SIGALRM, _interrupt)
+            signal.setitimer(signal.ITIMER_REAL, self._alarm_s)
+        if self._lines:
+            self._lines.start()
+        yield
+        ran = self._lines.stop() if self._lines else {}
+        if self._alarm_s:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        failing = [report for report in self._phases if report.failed]
+        self.failed = bool(failing)
+        self._emit(
+            {
+                "e": "test",
+                "node": item.nodeid,
+                "outcome": outcome(self._phases),
+                "seconds": sum(report.duration for report in self._phases),
+                "lines": ran,
+                "output": _output(failing),
+                **(self._failure if failing else {}),
+            }
+        )
+
+    def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
+        if call.excinfo is not None and not self._failure:
+            self._failure = failures.describe(call.excinfo.value, self._repository)
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._phases.append(report)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        self._emit({"e": "finish"})
+
+
+class Selection:
+    """Collects only the files of `wanted` node ids and keeps only those tests, in that order.
+
+    pytest is still started with the same arguments as ever, so that it finds the same root and configuration.
+    """
+
+    def __init__(self, root: str, wanted: Sequence[str]) -> None:
+        self._wanted = {node: place for place, node in enumerate(wanted)}
+        files = {os.path.join(root, *node.partition("::")[0].split("/")) for node in wanted}
+        self._files = files
+        self._folders = {root}
+        for file in files:
+            folder = os.path.dirname(file)
+            while folder not in self._folders and len(folder) > len(root):
+                self._folders.add(folder)
+                folder = os.path.dirname(folder)
+
+    def pytest_ignore_collect(self, collection_path: Any) -> bool | None:
+        path = str(collection_path)
+        if path in self._files or os.path.basename(path) == "__init__.py":
+            return None
+        return None if path in self._folders else True
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
+        yield
+        wanted = self._wanted
+        items[:] = sorted((item for item in items if item.nodeid in wanted), key=lambda item: wanted[item.nodeid])
+
+
+class Skip:
+    """Leaves out tests that were run before: a run goes on where a killed one ended."""
+
+    def __init__(self, nodes: Sequence[str]) -> None:
+        self._nodes = frozenset(nodes)
+
+    @pytest.hookimpl(hookwrapper=True, trylast=True)
+    def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
+        yield
+        items[:] = [item for item in items if item.nodeid not in self._nodes]
+
+
+class StopAtFailure:
+    """Ends the run after the first test that fails."""
+
+    def __init__(self) -> None:
+        self._session: Any = None
+
+    def pytest_sessionstart(self, session: Any) -> None:
+        self._session = session
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            self._session.shouldfail = "stopped at the first failing test"
+
+
+def outcome(phases: Sequence[Any]) -> str:
+    """One word for the reports of a test's set-up, call and tear-down; the words of sandbox.testing.report.Outcome."""
+    result = ""
+    for report in phases:
+        xfail = hasattr(report, "wasxfail")
+        if report.failed:
+            return "failed" if report.when == "call" else "error"
+        if report.skipped:
+            result = result or ("xfailed" if xfail else "skipped")
+        elif report.when == "call" and report.passed:
+            result = result or ("xpassed" if xfail else "passed")
+    return result or "error"
+
+
+def _output(failing: Sequence[Any]) -> str:
+    return "\n".join(text for report in failing for _, text in report.sections)[-OUTPUT_LIMIT:]
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise failures.TimeLimit("the test ran longer than its time limit")

@@ -1,0 +1,234 @@
+"""The door to the test runner: a baseline, then quick trials of candidates, then a verdict on the winner."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from sandbox.contract import Limits
+from sandbox.jail import Sandbox
+from sandbox.testing import confirm, honesty
+from sandbox.testing.baseline import Recorder
+from sandbox.testing.channel import Answer, ServerLost, Setup, TestServer, text_of
+from sandbox.testing.events import interrupted, tests_of
+from sandbox.testing.pace import Pace
+from sandbox.testing.report import Baseline, Outcome, Progress, TestReport, Trial, Verdict, Way, relative
+from sandbox.working_copy import WorkingCopy
+
+
+class TestSession:
+    """Tests of the tree at `tree`, which stays as it is. A context manager; close it to end its jails.
+
+    `python` is the project's interpreter and must have pytest 7 or newer; `origin` is where the tree was copied from,
+    so that packages installed from there in editable form are imported from the copy. With `allow_tests` a change may
+    touch tests and their configuration. `test_limit_s` bounds each test of the baseline.
+    """
+
+    __test__ = False
+
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        tree: WorkingCopy,
+        python: Path | None = None,
+        pytest_args: Sequence[str] = (),
+        limits: Limits = Limits(),  # noqa: B008 (frozen)
+        origin: Path | None = None,
+        allow_tests: bool = False,
+        test_limit_s: float = 20.0,
+    ) -> None:
+        self._setup = Setup(sandbox, arguments=tuple(pytest_args), limits=limits, origin=str(origin or ""))
+        if python is not None:
+            self._setup = replace(self._setup, python=python)
+        self._tree = tree
+        self._allow_tests = allow_tests
+        self._test_limit_s = test_limit_s
+        self._lock = threading.RLock()
+        self._record: Recorder | None = None
+        self._pace: Pace | None = None
+        self._fresh: TestServer | None = None
+
+    def __enter__(self) -> TestSession:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        with self._lock:
+            if self._record is not None:
+                self._record.close()
+            self._drop_fresh()
+
+    def baseline(self, nodes: Sequence[str] = (), progress: Progress | None = None) -> Baseline:
+        """Run the suite as it is, or the part of it that `nodes` names in pytest's way.
+
+        Trials and verdicts are judged by the latest baseline. Raises TestsNotRun.
+        """
+        with self._lock:
+            self.close()
+            setup = replace(self._setup, arguments=(*self._setup.arguments, *nodes))
+            self._record = Recorder(setup, self._tree, self._test_limit_s, progress)
+            baseline = self._record.take()
+            self._pace = Pace(baseline)
+            return baseline
+
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
+        """Bring a candidate before `nodes`, those that failed first, up to the first failure.
+
+        `files` maps paths to whole new texts. A filter: only `confirm` proves.
+        """
+        changed = {relative(path): text for path, text in files.items()}
+        with self._lock:
+            began = time.monotonic()
+            trial = self._swapped(changed, self._ordered(nodes)) or self._recollected(changed, self._ordered(nodes))
+            return replace(trial, seconds=time.monotonic() - began)
+
+    def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
+        """The whole suite of the baseline on the changed tree, cold, `repeats` times, each in a fresh sandbox.
+
+        `targets` are the tests that must be fixed (all failing ones by default). A dishonest change is refused unrun.
+        """
+        changed = {relative(path): text for path, text in files.items()}
+        dishonest: list[str] = []
+        for path, text in changed.items():
+            before = confirm.read(self._tree, path)
+            dishonest += honesty.inspect_change(path, before, text, self._allow_tests)
+        level = self._setup.sandbox.level
+        if dishonest:
+            return Verdict(unfixed=tuple(targets), dishonest=tuple(dishonest), level=level)
+        return self.prove(changed, repeats, targets)
+
+    def prove(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
+        """`confirm` without the static gate on the change: what the runs alone say."""
+        record, pace = self._taken()
+        return confirm.prove(record.setup, self._tree, record.baseline, pace, files, repeats, targets)
+
+    def trial_cold(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
+        """`trial` in a new interpreter and a fresh sandbox: what the faster ways must agree with."""
+        record, _ = self._taken()
+        began = time.monotonic()
+        ordered = self._ordered(nodes)
+        with self._tree.fork() as tree:
+            for path, text in files.items():
+                tree.write(path, confirm.encode(self._tree, path, text))
+            try:
+                server = TestServer(record.setup, tree, "fresh")
+            except ServerLost as lost:
+                return Trial({}, False, Way.COLD, time.monotonic() - began, error="ServerLost", message=str(lost))
+            try:
+                trial = self._ask(server, Way.COLD, {}, ordered)
+            finally:
+                server.close()
+        return replace(trial, seconds=time.monotonic() - began)
+
+    def _taken(self) -> tuple[Recorder, Pace]:
+        if self._record is None or self._pace is None:
+            raise RuntimeError("take a baseline first")
+        return self._record, self._pace
+
+    def _ordered(self, nodes: Iterable[str]) -> list[str]:
+        """Failing tests first, then the quick ones."""
+        tests = self._taken()[0].baseline.tests
+
+        def rank(node: str) -> tuple[bool, float]:
+            test = tests.get(node)
+            return (test is not None and not test.outcome.failing, test.seconds if test else 0.0)
+
+        return sorted(dict.fromkeys(nodes), key=rank)
+
+    def _swapped(self, files: Mapping[str, str], nodes: list[str]) -> Trial | None:
+        """The trial in the process that has collected; None where that is not valid for these files or tests."""
+        record, _ = self._taken()
+        if not all(path.endswith(".py") for path in files) or record.shy.intersection(nodes):
+            return None
+        server = record.collected()
+        if server is None or not server.nodes.issuperset(nodes):
+            return None
+        try:
+            trial = self._ask(server, Way.SWAP, files, nodes)
+        except ServerLost:
+            record.drop_collected()
+            return None
+        if trial is None or trial.passed or record.reproduces(trial.failed_at):
+            return trial
+        return None  # this test fails in a fork whatever the candidate does
+
+    def _recollected(self, files: Mapping[str, str], nodes: list[str]) -> Trial:
+        record, _ = self._taken()
+        try:
+            if self._fresh is None:
+                self._fresh = TestServer(record.setup, self._tree, "fresh", preload=record.modules)
+            trial = self._ask(self._fresh, Way.RECOLLECT, files, nodes)
+            assert trial is not None
+            return trial
+        except ServerLost:
+            self._drop_fresh()
+            return self.trial_cold(files, nodes)
+
+    def _drop_fresh(self) -> None:
+        if self._fresh is not None:
+            self._fresh.close()
+            self._fresh = None
+
+    def _ask(self, server: TestServer, way: Way, files: Mapping[str, str], nodes: list[str]) -> Any:
+        """Ask with the usual time limits; again with wider ones when only a test that used to pass ran late."""
+        record, pace = self._taken()
+        wire = {
+            path: confirm.encode(self._tree, path, text).decode("utf-8", "surrogateescape")
+            for path, text in files.items()
+        }
+        for slack in (1.0, 4.0):
+            request = {"files": wire, "nodes": nodes, "stop": True, "limits": pace.limits(nodes, slack)}
+            deadline = pace.start_s * (len(nodes) + 2) + sum(pace.of(node, slack) for node in nodes)
+            answer = server.ask(request, deadline)
+            if answer.of("unswappable"):
+                return None
+            trial = _trial(answer, way, nodes, record.baseline)
+            before = record.baseline.tests.get(trial.failed_at)
+            if not trial.timed_out or before is None or before.outcome is not Outcome.PASSED:
+                return trial
+        return trial
+
+
+def _trial(answer: Answer, way: Way, nodes: Sequence[str], baseline: Baseline) -> Trial:
+    reports = tests_of(answer)
+    if (cut := interrupted(answer)) is not None:
+        reports.append(cut)
+    outcomes = {report.node: report.outcome for report in reports}
+    for report in reports:
+        if not _good(report, baseline):
+            return Trial(
+                outcomes,
+                False,
+                way,
+                0.0,
+                report.node,
+                report.error,
+                report.message,
+                report.timed_out,
+                report.frames,
+            )
+    for event in answer.of("broken"):
+        return Trial({}, False, way, 0.0, error=text_of(event, "error"), message=text_of(event, "message"))
+    missing = [node for node in nodes if node not in outcomes and baseline.tests[node].collected]
+    if missing or answer.done.get("ended") is not True:
+        message = f"{len(missing)} of the tests did not run. {text_of(answer.done, 'tail')[-1000:]}"
+        late = answer.done.get("timed_out") is not None
+        return Trial(outcomes, False, way, 0.0, error="NotRun", message=message, timed_out=late)
+    return Trial(outcomes, True, way, 0.0)
+
+
+def _good(report: TestReport, baseline: Baseline) -> bool:
+    """Passed, or as unremarkable as it was before (skipped, xfailed)."""
+    before = baseline.tests.get(report.node)
+    if report.outcome is Outcome.PASSED:
+        return True
+    return before is not None and report.outcome is before.outcome and not report.outcome.failing
