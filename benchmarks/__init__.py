@@ -1,0 +1,1 @@
+"""The measured tables of the README, each made by one command."""

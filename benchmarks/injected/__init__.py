@@ -1,0 +1,1 @@
+"""Bugs injected into real packages: injector, committed list, runner. No code is shared with the repairer."""
