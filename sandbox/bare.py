@@ -46,7 +46,7 @@ class Bare:
             "limits": jobs.resource_limits(job.limits, _processes_of_user() + job.limits.processes),
             "uid": None,
             "landlock": {"read": list(_readable(job)), "write": [str(place), *policy.DEVICES]} if self.jailed else None,
-            "filter": seccomp.program(shared_kernel_objects=True).hex() if self.jailed else None,
+            "filter": seccomp.program(shared_kernel_objects=True) if self.jailed else None,
             "jailed": self.jailed,
             "environment": environment,
             "directory": str(tree),

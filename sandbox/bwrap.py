@@ -92,8 +92,8 @@ class Bwrap:
                 yield from ("--symlink", os.readlink(place), place)
             elif os.path.isdir(place):
                 yield from ("--ro-bind", place, place)
-        for name in (policy.JAIL / "sandbox", *policy.ETC):
-            yield from _parents(Path(name))
+        for path in (policy.JAIL / "sandbox", *map(Path, policy.ETC)):
+            yield from _parents(path)
         for name in policy.ETC:
             yield from ("--ro-bind-try", name, name)
         for place, descriptor in data.items():
@@ -109,20 +109,18 @@ class Bwrap:
                 yield from ("--tmpfs", place)
         yield from ("--ro-bind", str(job.copy.root), str(_PRISTINE))
         yield from ("--ro-bind", str(policy.PACKAGE), str(policy.JAIL / "sandbox"))
-        seen: set[Path] = set()
         for given in (*policy.interpreter_paths(jobs.interpreter()), *job.read_only):
-            for path in {given, given.resolve()} - seen:
-                seen.add(path)
+            for path in dict.fromkeys((given, given.resolve())):
                 yield from _parents(path)
                 yield from ("--ro-bind", str(path), str(path))
 
     def _rights(self, filter_descriptor: int) -> Iterator[str]:
-        yield from "--unshare-pid --unshare-net --unshare-ipc --unshare-uts --unshare-cgroup-try".split()
-        yield from "--hostname jail --cap-drop ALL --die-with-parent --new-session --chdir /".split()
+        yield from ("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+        yield from ("--hostname", "jail", "--cap-drop", "ALL", "--die-with-parent", "--new-session", "--chdir", "/")
         if self.root:
-            yield from "--cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP".split()
+            yield from ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID", "--cap-add", "CAP_SETPCAP")
         else:
-            yield from "--unshare-user --disable-userns".split()
+            yield from ("--unshare-user", "--disable-userns")
         yield from ("--seccomp", str(filter_descriptor))
         # Last, when every mount point has been made. All of /proc/sys is open to uid 0 unless /proc is read-only.
         for place in ("/dev", "/proc", "/") if self.proc else ("/dev", "/"):

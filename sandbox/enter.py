@@ -1,30 +1,45 @@
 """Inner stage of every jail: fill the tree, set the limits, give up rights, become the command.
 
-Run as `python -I -S enter.py JSON COMMAND…`. JSON keys: `keep` (descriptors that stay open), `report` (descriptor on
-which this stage says that the jail stands), `copy` ([from, to] or null), `directories`, `limits` ({resource: value}),
-`uid` (or null), `landlock` ({read, write} or null), `filter` (hexadecimal seccomp program or null), `jailed` (check
-that all rights are gone), `environment`, `directory` (current directory of the command), `supervise` (stay as the parent
-that ends all descendants).
+Run as `python -I -S enter.py PLAN COMMAND…`; the plan is marshalled, in hexadecimal, with these keys:
+
+    keep         descriptors that stay open
+    report       descriptor on which this stage says that the jail stands
+    copy         (from, to) or None: the tree
+    directories  to make before
+    limits       {resource: value}
+    jailed       whether to give up all rights, and to check that they are gone
+    uid          to become, or None
+    landlock     {"read": paths, "write": paths} or None
+    filter       seccomp program or None, where bwrap does not load it
+    environment  of the command
+    directory    in which the command starts
+    supervise    whether to stay as the parent that ends all descendants
+
+Imports only what costs nothing: half of the time to start a jail is the start of Python.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import resource
-import signal
 import sys
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER, _PR_CAPBSET_DROP, _PR_CAP_AMBIENT = 1, 36, 24, 47
-_PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS, _PR_GET_SECCOMP, _AMBIENT_CLEAR = 38, 39, 21, 4
+_PR_SET_NO_NEW_PRIVS, _PR_GET_NO_NEW_PRIVS, _PR_GET_SECCOMP, _PR_SET_SECCOMP = 38, 39, 21, 22
+_AMBIENT_CLEAR, _MODE_FILTER = 4, 2
+_SIGINT, _SIGPIPE, _SIGXFSZ = 2, 13, 25
 _libc = ctypes.CDLL(None, use_errno=True)
 _CAPABILITIES = (ctypes.c_uint32 * 2)(0x20080522, 0)  # struct __user_cap_header_struct: version 3, this process
 
 
 def main() -> None:
-    plan, command = json.loads(sys.argv[1]), sys.argv[2:]
+    plan, command = marshal.loads(bytes.fromhex(sys.argv[1])), sys.argv[2:]
     if plan["supervise"]:
         _supervise()
     _close_all_but({0, 1, 2, plan["report"], *plan["keep"]})
@@ -57,12 +72,14 @@ def _enter(plan: dict[str, Any]) -> None:
         resource.setrlimit(kind, (bound, bound))
     os.chdir(plan["directory"])
     if plan["landlock"] is not None:
-        landlock = _sibling("landlock")
+        sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+        import landlock
+
         landlock.restrict(plan["landlock"]["read"], plan["landlock"]["write"])
     if plan["filter"] is not None:
-        _sibling("seccomp").apply(bytes.fromhex(plan["filter"]))
-    for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT):  # Python's own settings, which exec would keep
-        signal.signal(number, signal.SIG_DFL)
+        _filter(plan["filter"])
+    for number in (_SIGINT, _SIGPIPE, _SIGXFSZ):  # Python's own settings, which exec would keep
+        _libc.signal(number, None)
     if plan["jailed"]:
         _verify(plan["uid"])
 
@@ -110,11 +127,12 @@ def _verify(uid: int | None) -> None:
         raise PermissionError("no seccomp filter")
 
 
-def _sibling(name: str) -> Any:
-    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-    module = __import__(name)
-    del sys.path[0]
-    return module
+def _filter(program: bytes) -> None:
+    class Program(ctypes.Structure):
+        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+    if _libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(Program(len(program) // 8, program))):
+        raise OSError(ctypes.get_errno(), f"seccomp: {os.strerror(ctypes.get_errno())}")
 
 
 def _close_all_but(keep: set[int]) -> None:
@@ -132,6 +150,8 @@ def _close_all_but(keep: set[int]) -> None:
 
 def _supervise() -> None:
     """Returns in a child. The parent waits for it as the reaper of all descendants, ends them and exits likewise."""
+    import signal
+
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     caller = os.getppid()
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)

@@ -7,7 +7,9 @@ abrupt end of this program leaves nothing behind.
 from __future__ import annotations
 
 import os
+import resource
 import selectors
+import shutil
 import signal
 import subprocess
 import threading
@@ -53,6 +55,7 @@ class Jailed:
         self._ending: Ending | None = None
         self._completed: Completed | None = None
         self._wake_read, self._wake_write = os.pipe()
+        self._waking = threading.Lock()
         self._thread = threading.Thread(target=self._guard, name="jail warden", daemon=True)
 
     def kill(self) -> None:
@@ -89,9 +92,10 @@ class Jailed:
         except Exception as failure:
             self._failure = failure
         finally:
-            os.close(self._wake_read)
-            self._wake_read = -1
-            self._ended.set()
+            with self._waking:
+                self._ended.set()
+                os.close(self._wake_read)
+                os.close(self._wake_write)
             self._stands.set()
 
     def _run(self) -> Completed:
@@ -116,8 +120,14 @@ class Jailed:
         finally:
             os.close(report_write)
         self.pid, self.tree = process.pid, command.tree
-        with process, open(report_read, "rb", buffering=0) as report:
-            return self._watch(job, command, process, report)
+        try:
+            # 1 and not 0: then no core goes to a program outside either. The filter keeps the command from changing it.
+            resource.prlimit(process.pid, resource.RLIMIT_CORE, (1, 1))
+            with process, open(report_read, "rb", buffering=0) as report:
+                return self._watch(job, command, process, report)
+        finally:
+            if command.watched:
+                shutil.rmtree(command.watched, ignore_errors=True)
 
     def _watch(self, job: Job, command: Command, process: subprocess.Popen[bytes], report: object) -> Completed:
         assert process.stdout and process.stderr
@@ -172,14 +182,16 @@ class Jailed:
         return gauge.excess()
 
     def _end(self, ending: Ending) -> None:
-        if self._ending is None and not self._ended.is_set():
-            self._ending = ending
-            os.write(self._wake_write, b"!")
+        with self._waking:
+            if self._ending is None and not self._ended.is_set():
+                self._ending = ending
+                os.write(self._wake_write, b"!")
 
     def _strike(self, head: int, force: bool) -> None:
         """With namespaces: kill the first process of the pid namespace, and with it all. Else: tell the supervisor."""
         if self._rung.namespaces or force:
-            for pid in reversed(watch.processes(head)):
+            victims = watch.children(head) if self._rung.namespaces else watch.processes(head)
+            for pid in (*victims, head):
                 _signal(pid, signal.SIGKILL)
         else:
             _signal(head, signal.SIGTERM)

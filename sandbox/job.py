@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import marshal
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,6 @@ def resource_limits(limits: Limits, processes: int | None) -> dict[str, int]:
     RLIMIT_DATA and not RLIMIT_AS: address space that is only reserved (torch, JIT compilers) costs nothing.
     """
     bounds = {
-        "RLIMIT_CORE": 0,
         "RLIMIT_DATA": limits.memory,
         "RLIMIT_FSIZE": min(limits.file, limits.tree),
         "RLIMIT_NOFILE": limits.descriptors,
@@ -74,9 +73,9 @@ def resource_limits(limits: Limits, processes: int | None) -> dict[str, int]:
     return bounds
 
 
-def stage(script: Path, plan: Mapping[str, Any], command: Sequence[str]) -> list[str]:
+def stage(script: Path, plan: dict[str, Any], command: Sequence[str]) -> list[str]:
     """The command line that runs one of our own stages with our own interpreter, without site or environment."""
-    return [interpreter(), "-I", "-S", str(script), json.dumps(plan), *command]
+    return [interpreter(), "-I", "-S", str(script), marshal.dumps(plan).hex(), *command]
 
 
 def interpreter() -> str:

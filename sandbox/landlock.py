@@ -1,6 +1,6 @@
 """Landlock: a process gives up, for itself and all that it starts, every path that is not listed. See landlock(7).
 
-Imports the standard library only, so that it also loads as a plain file inside the jail.
+Imports little, and of the standard library only, so that it also loads as a plain file inside the jail.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ import ctypes
 import os
 import stat
 import struct
-from collections.abc import Iterable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same on every architecture
 _VERSION, _PATH_BENEATH = 1, 1

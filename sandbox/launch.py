@@ -1,13 +1,14 @@
 """Outer stage of a jail with namespaces: a tmpfs with real bounds, in a private mount namespace, then bwrap.
 
-bwrap's own `--tmpfs` has a size and no bound on inodes. Run as `python -I -S launch.py JSON BWRAP ARGS…` with an empty
-environment; becomes bwrap, which finds the tmpfs at `box` with `tree`, `tmp` and `shm` in it.
+bwrap's own `--tmpfs` has a size and no bound on inodes. Run as `python -I -S launch.py PLAN BWRAP ARGS…` with an empty
+environment, the plan marshalled in hexadecimal; becomes bwrap, which finds the tmpfs at `box` with `tree`, `tmp` and
+`shm` in it.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
+import marshal
 import os
 import sys
 
@@ -16,7 +17,9 @@ _MS_NOSUID, _MS_NODEV, _MS_REC, _MS_PRIVATE = 2, 4, 16384, 1 << 18
 
 
 def main() -> None:
-    plan, command = json.loads(sys.argv[1]), sys.argv[2:]
+    plan, command = marshal.loads(bytes.fromhex(sys.argv[1])), sys.argv[2:]
+    with open("/proc/self/oom_score_adj", "w") as handle:
+        handle.write("1000")  # when memory runs out, the kernel ends the jail first
     _own_mounts()
     box = plan["box"].encode()
     options = f"size={plan['size']},nr_inodes={plan['inodes']},mode=0755".encode()

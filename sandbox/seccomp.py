@@ -3,15 +3,11 @@
 The filter is a deny list over the kernel interfaces that reach beyond the jail or that are a known attack surface
 (namespaces, mounts, keys, BPF, io_uring, tracing, handles, time, modules), with argument checks where a call is
 ordinary in one form and dangerous in another. Format: classic BPF over `struct seccomp_data`, see seccomp(2).
-
-Imports the standard library only, so that it also loads as a plain file inside the jail.
 """
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import os
 import platform
 import struct
 from dataclasses import dataclass
@@ -23,7 +19,6 @@ _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NR, _ARCH, _ARGS = 0, 4, 16  # offsets in struct seccomp_data
 _X32_BIT = 0x40000000
 _AUDIT_ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _MODE_FILTER = 38, 22, 2
 
 _SAME = -2  # on aarch64 the same number: calls added since both tables grew in step
 _NONE = -1
@@ -52,6 +47,7 @@ _NUMBERS: dict[str, tuple[int, int]] = {
     "request_key": (249, 218), "sched_setaffinity": (203, 122), "sched_setattr": (314, 274),
     "sched_setparam": (142, 118), "sched_setscheduler": (144, 119), "semget": (64, 190), "setdomainname": (171, 162),
     "sethostname": (170, 161), "setns": (308, 268), "setpriority": (141, 140), "settimeofday": (164, 170),
+    "setrlimit": (160, 164),
     "setxattr": (188, 5), "setxattrat": (463, _SAME), "shmat": (30, 196), "shmget": (29, 194), "socket": (41, 198),
     "socketpair": (53, 199), "swapoff": (168, 225), "swapon": (167, 224), "sysfs": (139, _NONE), "syslog": (103, 116),
     "umount2": (166, 39), "unshare": (272, 97), "uselib": (134, _NONE), "userfaultfd": (323, 282),
@@ -65,26 +61,26 @@ _FORBIDDEN = """
     open_by_handle_at open_tree open_tree_attr perf_event_open pidfd_getfd pivot_root process_madvise process_mrelease
     process_vm_readv process_vm_writev ptrace quotactl quotactl_fd reboot request_key setdomainname sethostname setns
     settimeofday swapoff swapon sysfs syslog umount2 unshare uselib userfaultfd ustat vhangup
-""".split()
+"""
 # "Not implemented" makes callers fall back: glibc from clone3 to clone, whose flags a filter can see.
-_ABSENT = "clone3 io_uring_enter io_uring_register io_uring_setup".split()
+_ABSENT = "clone3 io_uring_enter io_uring_register io_uring_setup"
 
 _AF_UNIX, _AF_INET, _AF_INET6 = 1, 2, 10
 _SOCK_DGRAM, _SOCK_RAW, _SOCK_PACKET, _SOCK_TYPE = 2, 3, 10, 0xF
 _NAMESPACES = 0x7E020080  # CLONE_NEW{TIME,NS,CGROUP,UTS,IPC,USER,PID,NET}
 _TIOCSTI, _TIOCLINUX, _FS_IOC_SETFLAGS, _FS_IOC_FSSETXATTR = 0x5412, 0x541C, 0x40086602, 0x401C5820
 _S_IFMT, _S_IFCHR, _S_IFBLK = 0o170000, 0o020000, 0o060000
-_PERSONALITY_QUERY = 0xFFFFFFFF
+_PERSONALITY_QUERY, _RLIMIT_CORE = 0xFFFFFFFF, 4
 
 # Without namespaces these reach objects of the whole machine, or metadata that Landlock does not guard.
-_SHARED = "bind connect listen mq_open mq_unlink msgget semget shmat shmget socket ioprio_set".split()
+_SHARED = "bind connect listen mq_open mq_unlink msgget semget shmat shmget socket ioprio_set"
 # Reported as done, not done: copying tools call them for every file and give up when they fail.
 _METADATA = """
     chmod chown fchmod fchmodat fchmodat2 fchown fchownat futimesat lchown utime utimensat utimes
-""".split()
+"""
 _ATTRIBUTES = """
     file_setattr fremovexattr fsetxattr lremovexattr lsetxattr removexattr removexattrat setxattr setxattrat
-""".split()
+"""
 
 
 class Unsupported(Exception):
@@ -92,12 +88,13 @@ class Unsupported(Exception):
 
 
 class Test(NamedTuple):
-    """One condition on the low 32 bits of an argument (the kernel reads no more of those that are tested here)."""
+    """One condition on the low 32 bits of an argument (the kernel reads no more of most), or on the `high` ones."""
 
     argument: int
     kind: str  # "is", "is not", "any bit"
     value: int
     mask: int = 0xFFFFFFFF
+    high: bool = False
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,7 @@ class Rule:
 
 def rules(shared_kernel_objects: bool) -> list[Rule]:
     """The policy. `shared_kernel_objects` adds what must be denied when the jail has no namespaces of its own."""
-    policy = [Rule(name) for name in _FORBIDDEN] + [Rule(name, errno.ENOSYS) for name in _ABSENT]
+    policy = [Rule(name) for name in _FORBIDDEN.split()] + [Rule(name, errno.ENOSYS) for name in _ABSENT.split()]
     policy += [
         Rule("clone", errno.EPERM, (Test(0, "any bit", _NAMESPACES),)),
         Rule("ioctl", errno.EPERM, (Test(1, "is", _TIOCSTI),)),
@@ -122,11 +119,17 @@ def rules(shared_kernel_objects: bool) -> list[Rule]:
         Rule("mknodat", errno.EPERM, (Test(2, "is", _S_IFBLK, _S_IFMT),)),
         Rule("personality", errno.EPERM, (Test(0, "is not", 0), Test(0, "is not", _PERSONALITY_QUERY))),
         Rule("prlimit64", errno.EPERM, (Test(0, "is not", 0),)),
+        # Asking for the limit on core files is fine (a null pointer), lifting it is not: see `Jailed`.
+        Rule("prlimit64", errno.EPERM, (Test(1, "is", _RLIMIT_CORE), Test(2, "is not", 0))),
+        Rule("prlimit64", errno.EPERM, (Test(1, "is", _RLIMIT_CORE), Test(2, "is not", 0, high=True))),
+        Rule("setrlimit", errno.EPERM, (Test(0, "is", _RLIMIT_CORE),)),
         Rule("socketpair", errno.EPERM, (Test(0, "is not", _AF_UNIX),)),
     ]
     if shared_kernel_objects:
-        policy += [Rule(name) for name in _SHARED]
-        policy += [Rule(name, 0) for name in _METADATA] + [Rule(name, errno.EOPNOTSUPP) for name in _ATTRIBUTES]
+        policy += [Rule(name) for name in _SHARED.split()]
+        policy += [Rule(name, 0) for name in _METADATA.split()] + [
+            Rule(name, errno.EOPNOTSUPP) for name in _ATTRIBUTES.split()
+        ]
         policy += [
             # A datagram socket can be pointed at any socket file later, even one that came out of socketpair.
             Rule("socketpair", errno.EPERM, (Test(1, "is", _SOCK_DGRAM, _SOCK_TYPE),)),
@@ -172,7 +175,7 @@ def program(shared_kernel_objects: bool, machine: str | None = None) -> bytes:
 def _assemble(number: int, rule: Rule) -> list[tuple[int, int, int, int]]:
     body: list[tuple[int, int, int, int]] = []
     for test in rule.tests:
-        body += [(_LOAD, 0, 0, _ARGS + 8 * test.argument), (_AND, 0, 0, test.mask)]
+        body += [(_LOAD, 0, 0, _ARGS + 8 * test.argument + 4 * test.high), (_AND, 0, 0, test.mask)]
         opcode = _ANY_BIT if test.kind == "any bit" else _EQUAL
         # Jump targets are filled in below: -1 stands for "this rule does not apply".
         body.append((opcode, -1, 0, test.value) if test.kind == "is not" else (opcode, 0, -1, test.value))
@@ -185,16 +188,3 @@ def _assemble(number: int, rule: Rule) -> list[tuple[int, int, int, int]]:
         skip = reload - place - 1
         placed.append((opcode, skip if yes < 0 else yes, skip if no < 0 else no, value))
     return [(_EQUAL, 0, len(body), number), *placed]
-
-
-def apply(filter_bytes: bytes) -> None:
-    """Put the calling thread, and all that it will start, under the filter, for good. Raises OSError."""
-
-    class Program(ctypes.Structure):
-        _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    loaded = Program(len(filter_bytes) // 8, filter_bytes)
-    if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) or libc.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(loaded)):
-        number = ctypes.get_errno()
-        raise OSError(number, f"seccomp filter refused: {os.strerror(number)}")

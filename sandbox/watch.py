@@ -11,18 +11,25 @@ from sandbox.contract import Ending, Limits
 from sandbox.job import Command
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_RESERVE = 0.03
 
 
 def processes(head: int) -> list[int]:
     """`head` and all its descendants. Those of a pid namespace are descendants of its first process for ever."""
     found = [head]
     for pid in found:
-        try:
-            for task in os.listdir(f"/proc/{pid}/task"):
-                with open(f"/proc/{pid}/task/{task}/children") as handle:
-                    found += [int(word) for word in handle.read().split()]
-        except OSError:
-            continue
+        found += children(pid)
+    return found
+
+
+def children(pid: int) -> list[int]:
+    found: list[int] = []
+    try:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children") as handle:
+                found += map(int, handle.read().split())
+    except OSError:
+        pass
     return found
 
 
@@ -48,6 +55,15 @@ def proportional(pids: list[int]) -> int:
         except (OSError, StopIteration):
             total += resident([pid])
     return total
+
+
+def machine_short() -> bool:
+    """Whether the whole machine is about to run out of memory. What no process maps (files in memory, shared memory
+    segments, full pipes) is in nobody's resident size: this is the last bound on it.
+    """
+    with open("/proc/meminfo") as handle:
+        sizes = {name: int(rest.split()[0]) for name, _, rest in (line.partition(":") for line in handle)}
+    return sizes.get("MemAvailable", sizes["MemTotal"]) < sizes["MemTotal"] * _RESERVE
 
 
 @dataclass
@@ -98,6 +114,8 @@ class Gauge:
         if len(pids) > limits.processes + self._overhead:
             return Ending.PROCESSES
         if resident(pids) > limits.memory and proportional(pids) > limits.memory:
+            return Ending.MEMORY
+        if machine_short():
             return Ending.MEMORY
         size, entries = self._disk.measure() if self._disk else (0, self._entries(pids))
         return Ending.DISK if size > limits.tree or entries > limits.inodes else None
