@@ -1,0 +1,34 @@
+"""Edits of the tree, by family, each with its log-prior."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+from coder.patch import Proposal
+from coder.repair.edits import calls, conditions, containers, donors, literals, names, operators, statements
+from coder.repair.edits.base import Draft, Region
+from coder.repair.edits.priors import SHARES
+
+_FAMILIES = (operators, names, literals, conditions, calls, containers, statements, donors)
+
+
+def propose(region: Region) -> list[Proposal]:
+    """Every single edit of a region, likeliest first.
+
+    The prior of an edit is the logarithm of its family's share (`priors.SHARES`) times its weight within what the
+    family offers in this region, so that a family with few edits to make stands before one with hundreds.
+    """
+    drafts: dict[str, list[Draft]] = defaultdict(list)
+    for module in _FAMILIES:
+        for draft in module.propose(region):
+            drafts[draft.family].append(draft)
+    found: dict[tuple, Proposal] = {}
+    for family, members in drafts.items():
+        total = sum(draft.weight for draft in members)
+        for draft in members:
+            prior = math.log(SHARES[family] * draft.weight / total)
+            known = found.get(draft.edits)
+            if known is None or known.prior < prior:
+                found[draft.edits] = Proposal(draft.edits, {}, family, prior, draft.note)
+    return sorted(found.values(), key=lambda proposal: -proposal.prior)

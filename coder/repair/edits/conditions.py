@@ -1,0 +1,164 @@
+"""Conditions: negated, made more or less specific, conjuncts dropped, `if` and `while` and `elif` exchanged."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from coder.repair.edits.base import Draft, Region
+
+
+def propose(region: Region) -> Iterator[Draft]:
+    for node in conditions(region):
+        yield from _negate(region, node)
+        yield from _specialise(region, node)
+    for node in region.loads:
+        if isinstance(node, ast.BoolOp | ast.Compare):
+            yield from _clones(region, node)
+    for statement in region.suspects:
+        yield from _keyword(region, statement)
+
+
+def conditions(region: Region) -> list[ast.expr]:
+    """Tests of `if`, `while`, conditional expressions, assertions and comprehension filters, and returned booleans."""
+    found: list[ast.expr] = []
+    for statement in region.suspects:
+        if isinstance(statement, ast.If | ast.While | ast.Assert):
+            found.append(statement.test)
+        elif isinstance(statement, ast.Return) and isinstance(statement.value, ast.Compare | ast.BoolOp):
+            found.append(statement.value)
+    for node in region.loads:
+        if isinstance(node, ast.IfExp):
+            found.append(node.test)
+        elif isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            found += [test for generator in node.generators for test in generator.ifs]
+        elif isinstance(node, ast.Lambda) and isinstance(node.body, ast.Compare | ast.BoolOp):
+            found.append(node.body)
+    return found
+
+
+def guards(region: Region, at: ast.AST) -> dict[str, float]:
+    """Conditions that guard code of this kind, with weights: donor conditions, then tests of the names in sight."""
+    found: dict[str, float] = {}
+    for donor in region.scope.expressions:
+        if isinstance(donor, ast.Compare | ast.BoolOp):
+            found.setdefault(region.text(donor), 2.0)
+    used = {n.id for n in ast.walk(at) if isinstance(n, ast.Name)}
+    for name in region.scope.variables(at):
+        weight = 1.0 if name in used or name in region.scope.parameters else 0.4
+        for text, share in (
+            (name, 1.0), (f"not {name}", 1.0), (f"{name} is None", 1.2), (f"{name} is not None", 1.2),
+            (f"len({name}) == 0", 0.4), (f"{name} == 0", 0.6), (f"{name} > 0", 0.6), (f"{name} < 0", 0.6),
+            (f"{name} != 0", 0.3), (f"{name} > 1", 0.3), (f"{name} < 2", 0.3), (f"{name} == 1", 0.3), (f"len({name}) == 1", 0.3),
+        ):  # fmt: skip
+            found.setdefault(text, weight * share)
+        for kind in ("str", "int", "list", "dict"):
+            found.setdefault(f"isinstance({name}, {kind})", 0.15 * weight)
+    names = [name for name in region.scope.variables(at) if name in used or name in region.scope.parameters]
+    for left in names:
+        for right in names:
+            if left != right:
+                for operator in ("==", "!=", "<", "<=", "in", "not in"):
+                    if left < right or operator not in ("==", "!="):
+                        found.setdefault(f"{left} {operator} {right}", 0.2)
+    return found
+
+
+def _negate(region: Region, node: ast.expr) -> Iterator[Draft]:
+    text = region.text(node)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        return
+    yield region.swap(
+        node, f"not {text}" if not isinstance(node, ast.BoolOp | ast.IfExp) else f"not ({text})", "negate"
+    )
+
+
+def _specialise(region: Region, node: ast.expr) -> Iterator[Draft]:
+    text = region.text(node)
+    own = {region.text(n) for n in ast.walk(node) if isinstance(n, ast.expr)}
+    in_or = isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or)
+    special = isinstance(node, ast.IfExp | ast.Lambda)
+    for guard, weight in guards(region, node).items():
+        if guard in own or special:
+            continue
+        part = f"({guard})" if " or " in guard or " and " in guard else guard
+        kept = f"({text})" if in_or else text
+        yield region.swap(node, f"{kept} and {part}", "more specific if", weight)
+        yield region.swap(node, f"{part} and {kept}", "more specific if", weight * 0.6)
+        yield region.swap(node, f"{text} or {part}", "less specific if", weight)
+        yield region.swap(node, f"{part} or {text}", "less specific if", weight * 0.3)
+        if isinstance(node, ast.Compare | ast.Name | ast.Call):
+            yield region.swap(node, guard, "condition donor", weight)
+    for constant in ("True", "False"):
+        yield region.swap(node, constant, "condition donor", 0.5)
+
+
+def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
+    """One more operand, a copy of an existing one with two names exchanged or one replaced: the forgotten case of
+    `(x+y==z) or (y+z==x)`."""
+    values = node.values if isinstance(node, ast.BoolOp) else [node]
+    words = ["and", "or"]
+    if isinstance(node, ast.BoolOp):
+        words = ["or" if isinstance(node.op, ast.Or) else "and"]
+    elif isinstance(region.parent(node), ast.BoolOp):
+        return
+    present = {ast.unparse(value) for value in values}
+    start, end = region.source.outer_span(values[-1])
+    for value in values:
+        if not isinstance(value, ast.Compare):
+            continue
+        low, high = region.source.outer_span(value)
+        for text in dict.fromkeys(_permuted(region, value)):
+            piece = region.source.text[low : region.source.span(value)[0]] + text
+            piece += region.source.text[region.source.span(value)[1] : high]
+            if ast.unparse(ast.parse(text, mode="eval")) not in present:
+                for word in words:
+                    family = "less specific if" if word == "or" else "more specific if"
+                    yield region.replace(end, end, f" {word} {piece}", family, 1.0)
+
+
+def _permuted(region: Region, node: ast.expr) -> Iterator[str]:
+    """The text of an expression with two of its names exchanged, a name replaced by one in scope, or its constant or
+    operator changed."""
+    text = region.text(node)
+    base = region.source.span(node)[0]
+    spots = [(region.source.span(n), n.id) for n in ast.walk(node) if isinstance(n, ast.Name)]
+    names = list(dict.fromkeys(name for _, name in spots))
+
+    def renamed(mapping: dict[str, str]) -> str:
+        result = text
+        for (start, end), name in sorted(spots, reverse=True):
+            result = result[: start - base] + mapping.get(name, name) + result[end - base :]
+        return result
+
+    for index, first in enumerate(names):
+        for second in names[index + 1 :]:
+            yield renamed({first: second, second: first})
+    for name in names:
+        for other in region.scope.variables(node):
+            if other not in names:
+                yield renamed({name: other})
+    for constant in ast.walk(node):
+        if isinstance(constant, ast.Constant) and isinstance(constant.value, str | int):
+            low, high = (offset - base for offset in region.source.span(constant))
+            if isinstance(constant.value, str) and constant.value.swapcase() != constant.value:
+                yield text[:low] + repr(constant.value.swapcase()) + text[high:]
+            for donor in region.scope.constants[:6]:
+                if type(donor.value) is type(constant.value) and donor.value != constant.value:
+                    yield text[:low] + repr(donor.value) + text[high:]
+
+
+def _keyword(region: Region, statement: ast.stmt) -> Iterator[Draft]:
+    start = region.source.span(statement)[0]
+    if isinstance(statement, ast.While) and not statement.orelse:
+        yield region.replace(start, start + len("while"), "if", "statement keyword", 1)
+    elif isinstance(statement, ast.If):
+        word = region.source.text[start : start + 4]
+        if word == "elif":
+            yield region.replace(start, start + 4, "if", "statement keyword", 2)
+        else:
+            if not statement.orelse:
+                yield region.replace(start, start + 2, "while", "statement keyword", 1)
+            place = region.block_of(statement)
+            if place and place[1] and isinstance(place[0][place[1] - 1], ast.If):
+                yield region.replace(start, start + 2, "elif", "statement keyword", 2)

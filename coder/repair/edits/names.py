@@ -1,0 +1,119 @@
+"""Names: identifiers, operands, attributes, function names, receivers, exceptions."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from coder.repair.edits.base import Draft, Region
+
+# Functions that are taken for each other.
+_KIN = (
+    ("min", "max", "sum", "len"), ("any", "all"), ("sorted", "reversed", "list", "set"), ("str", "int", "float", "repr"),
+    ("floor", "ceil", "round", "int", "abs"), ("list", "tuple", "set", "frozenset", "sorted"), ("zip", "enumerate"),
+    ("append", "extend", "insert", "add"), ("lower", "upper", "title", "capitalize", "swapcase"),
+    ("strip", "lstrip", "rstrip"), ("find", "rfind", "index", "rindex"), ("isalpha", "isdigit", "isalnum", "isnumeric"),
+    ("isupper", "islower"), ("split", "rsplit", "splitlines", "partition"), ("keys", "values", "items"),
+    ("startswith", "endswith"), ("union", "intersection", "difference", "symmetric_difference"),
+    ("pop", "remove", "popleft", "discard"), ("append", "appendleft"), ("ord", "chr"), ("bin", "hex", "oct"),
+    ("update", "setdefault"), ("sin", "cos", "tan"), ("get", "pop", "setdefault"), ("read", "readlines", "readline"),
+)  # fmt: skip
+EXCEPTIONS = (
+    "ValueError", "KeyError", "TypeError", "IndexError", "AttributeError", "StopIteration", "ZeroDivisionError",
+    "LookupError", "OSError", "FileNotFoundError", "NotImplementedError", "RuntimeError", "Exception",
+)  # fmt: skip
+
+
+def kin(name: str) -> list[str]:
+    """Names of functions and methods that are taken for `name`."""
+    return list(dict.fromkeys(other for group in _KIN if name in group for other in group if other != name))
+
+
+def propose(region: Region) -> Iterator[Draft]:
+    for node in region.expressions:
+        match node:
+            case ast.Name():
+                yield from _name(region, node)
+            case ast.Attribute():
+                yield from _attribute(region, node)
+    for node in region.loads:
+        if isinstance(node, ast.Name | ast.Attribute) and not region.is_callee(node):
+            if not isinstance(region.parent(node), ast.Attribute):
+                for name in region.scope.attributes(node, called=False)[:12]:
+                    yield region.swap(node, f"{region.text(node)}.{name}", "attribute access")
+
+
+def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
+    parent = region.parent(node)
+    scope = region.scope
+    if _is_exception(region, node):
+        own = [name for name in scope.functions if name.endswith(("Error", "Exception"))]
+        for name in dict.fromkeys([*region.hints.exceptions, *own, *EXCEPTIONS]):
+            if name != node.id:
+                yield region.swap(node, name, "exception", 4 if name in region.hints.exceptions else 1)
+        return
+    if region.is_callee(node):
+        for name in [*kin(node.id), *scope.functions]:
+            if name != node.id:
+                weight = 6.0 if name in kin(node.id) else 1.0 + 3 * _alike(name, node.id)
+                yield region.swap(node, name, "function name", weight)
+        for name in scope.variables(node):
+            if name != node.id:
+                yield region.swap(node, name, "function name", 0.3)
+        return
+    family = "identifier"
+    if isinstance(parent, ast.BinOp):
+        family = "operand"
+    elif isinstance(parent, ast.Attribute) and region.is_callee(parent):
+        family = "caller"
+    stored = isinstance(node.ctx, ast.Store)
+    names = scope.variables(node) if stored else [*scope.names(node)]
+    for name in names:
+        if name != node.id:
+            weight = (1.0 + 2 * _alike(name, node.id)) * (1.0 if name in scope.locals else 0.5)
+            yield region.swap(node, name, family, weight * (0.3 if stored else 1))
+    if not stored and family != "caller" and not scope.locals.count(node.id):
+        for name in scope.functions:
+            if name != node.id and _alike(name, node.id) > 0.6:
+                yield region.swap(node, name, "function name", 2)
+
+
+def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
+    called = region.is_callee(node)
+    text = region.text(node.value)
+    end = region.source.span(node)[1]
+    start = end - len(node.attr)
+    if region.source.text[start:end] != node.attr:
+        return
+    family = "function name" if called else "attribute"
+    related = kin(node.attr)
+    for name in dict.fromkeys([*related, *region.scope.attributes(node.value, called)]):
+        if name != node.attr:
+            weight = 5.0 if name in related else 1.0 + 3 * _alike(name, node.attr)
+            yield region.replace(start, end, name, family, weight)
+    if called:
+        for name in region.scope.attributes(node.value, called=False)[:8]:
+            yield region.swap(node.value, f"{text}.{name}", "caller")
+    if isinstance(node.value, ast.Attribute):
+        yield region.swap(node.value, region.text(node.value.value), "caller" if called else "drop attribute")
+    if not called and isinstance(node.ctx, ast.Load):
+        yield region.swap(node, text, "drop attribute")
+    if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") and not called:
+        if node.attr in region.scope.locals and isinstance(node.ctx, ast.Load):
+            yield region.swap(node, node.attr, "identifier", 2)
+
+
+def _is_exception(region: Region, node: ast.Name) -> bool:
+    handler = region.source.enclosing(node, ast.ExceptHandler, ast.stmt)
+    if isinstance(handler, ast.ExceptHandler):
+        return True
+    statement = region.source.statement_of(node)
+    if not isinstance(statement, ast.Raise):
+        return False
+    return statement.exc is node or (isinstance(statement.exc, ast.Call) and statement.exc.func is node)
+
+
+def _alike(a: str, b: str) -> float:
+    """How similar two names are spelled, 0 to 1."""
+    return difflib.SequenceMatcher(None, a.lower(), b.lower()).ratio() if min(len(a), len(b)) > 1 else 0.5

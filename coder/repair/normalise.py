@@ -1,0 +1,119 @@
+"""Candidates that are the same program are one candidate, and what does not compile is none."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import warnings
+from collections.abc import Mapping
+
+from coder.patch import Proposal, apply_edits
+from coder.repair.source import Source
+
+_NEGATED: dict[type, type[ast.cmpop]] = {
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_MIRRORED: dict[type, type[ast.cmpop]] = {ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+class Normaliser:
+    """Remembers the programs that were seen, by file and enclosing function.
+
+    Only the outermost function (or the whole file) that an edit lies in is parsed again: it is what changes.
+    `originals` are the files as they are before any edit.
+    """
+
+    def __init__(self, originals: Mapping[str, Source]) -> None:
+        self._originals = originals
+        self._seen: set[bytes] = set()
+        self._unchanged: dict[tuple[str, int], bytes | None] = {}
+
+    def new(self, proposal: Proposal, sources: Mapping[str, Source]) -> bool:
+        """Whether a proposal against `sources` compiles, differs from the original code, and was not seen before.
+
+        Remembers it.
+        """
+        digest = hashlib.blake2b(digest_size=16)
+        changed = False
+        for path in proposal.paths:
+            edits = tuple(edit for edit in proposal.edits if edit.span.path == path)
+            start, end = _window(sources[path], min(e.span.start for e in edits), max(e.span.end for e in edits))
+            try:
+                text = apply_edits(sources[path].text, edits)
+            except ValueError:
+                return False
+            fingerprint = _fingerprint(text[start : len(text) - (len(sources[path].text) - end)])
+            if fingerprint is None:
+                return False
+            changed |= fingerprint != self._original(path, start)
+            digest.update(f"{path}:{start}:".encode() + fingerprint)
+        key = digest.digest()
+        if not changed or key in self._seen:
+            return False
+        self._seen.add(key)
+        return True
+
+    def _original(self, path: str, start: int) -> bytes | None:
+        if (path, start) not in self._unchanged:
+            source = self._originals[path]
+            self._unchanged[path, start] = _fingerprint(source.text[slice(*_window(source, start, start))])
+        return self._unchanged[path, start]
+
+
+def _window(source: Source, start: int, end: int) -> tuple[int, int]:
+    """The lines of the outermost function around [start, end), or the whole file."""
+    for function in source.functions():
+        low = source.line_start(min([function.lineno, *(d.lineno for d in function.decorator_list)]))
+        high = source.line_start((function.end_lineno or function.lineno) + 1)
+        if low <= start and end <= high:
+            return low, high
+    return 0, len(source.text)
+
+
+def _fingerprint(text: str) -> bytes | None:
+    """The canonical tree of a piece of code at any indentation; None when it does not compile."""
+    if text.lstrip("\r\n")[:1] in (" ", "\t"):
+        text = f"class _:\n{text}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            tree = ast.parse(text)
+            compile(tree, "<candidate>", "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError):
+            return None
+    return ast.dump(_Canonical().visit(tree)).encode("utf-8", "surrogatepass")
+
+
+class _Canonical(ast.NodeTransformer):
+    """One form for programs that no test can tell apart: `not a == b`, `b > a`, `a + -1`, statements without effect."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        inner = node.operand
+        if isinstance(node.op, ast.Not) and isinstance(inner, ast.Compare) and len(inner.ops) == 1:
+            if negated := _NEGATED.get(type(inner.ops[0])):
+                return ast.Compare(inner.left, [negated()], inner.comparators)
+        if isinstance(node.op, ast.USub) and isinstance(inner, ast.Constant) and type(inner.value) in (int, float):
+            return ast.Constant(-inner.value)  # type: ignore[operator]
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.expr:
+        self.generic_visit(node)
+        if len(node.ops) == 1 and type(node.ops[0]) in _MIRRORED and _pure(node.left) and _pure(node.comparators[0]):
+            return ast.Compare(node.comparators[0], [_MIRRORED[type(node.ops[0])]()], [node.left])
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        right = node.right
+        if isinstance(node.op, ast.Sub) and isinstance(right, ast.Constant) and type(right.value) in (int, float):
+            return ast.BinOp(node.left, ast.Add(), ast.Constant(-right.value))  # type: ignore[operator]
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt:
+        self.generic_visit(node)
+        return ast.Pass() if isinstance(node.value, ast.Constant | ast.Name) else node
+
+
+def _pure(node: ast.expr) -> bool:
+    return all(isinstance(n, ast.Name | ast.Constant | ast.expr_context) for n in ast.walk(node))

@@ -1,0 +1,338 @@
+"""Which names, attributes, calls and constants could stand at a point of the code.
+
+Most small fixes need a name chosen from context (TSSB-3M, https://github.com/cedricrupb/TSSB3M: about 63 % of the
+fixes that fit a pattern), so this list is what the search lives on: too short and the fix is not in it, too long and
+it drowns.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from coder.repair.source import FunctionNode, Source
+
+# Builtins that repairs of ordinary code call, by how often code does.
+BUILTINS = (
+    "len", "str", "int", "list", "sum", "max", "min", "sorted", "set", "abs", "float", "tuple", "range", "dict",
+    "bool", "round", "any", "all", "enumerate", "zip", "map", "filter", "reversed", "isinstance", "ord", "chr", "bin",
+    "next", "iter", "repr", "print", "frozenset", "bytes",
+)  # fmt: skip
+METHODS = {
+    str: ("lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit", "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode", "format", "splitlines", "isspace", "isalnum", "rfind", "zfill"),
+    list: ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "copy", "index", "count", "clear"),
+    dict: ("get", "items", "keys", "values", "setdefault", "update", "pop", "copy"),
+    set: ("add", "discard", "remove", "union", "update", "intersection", "difference", "copy"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What a callee takes: positional names (self left out), keyword-only names, how many must be given."""
+
+    positional: tuple[str, ...]
+    keywords: tuple[str, ...]
+    required: int
+    variadic: bool
+
+
+@dataclass
+class Module:
+    """What one file offers: its globals, imported names, signatures of its functions and classes, attributes."""
+
+    names: list[str] = field(default_factory=list)
+    callables: dict[str, Signature] = field(default_factory=dict)
+    classes: dict[str, list[str]] = field(default_factory=dict)
+    methods: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
+    imports: dict[str, str] = field(default_factory=dict)
+    path: str = ""
+
+
+def read_module(tree: ast.Module) -> Module:
+    """Collect the names that the top level of a file binds."""
+    module = Module()
+    for node in _top_level(tree.body):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                module.names.append(node.name)
+                module.callables[node.name] = signature(node)
+            case ast.ClassDef():
+                module.names.append(node.name)
+                module.classes[node.name] = _class_members(node)
+                for member in node.body:
+                    if isinstance(member, FunctionNode):
+                        taken = signature(member, bound=True)
+                        module.methods[member.name].append(taken)
+                        if member.name == "__init__":
+                            module.callables[node.name] = taken
+            case ast.Import():
+                for alias in node.names:
+                    name = alias.asname or alias.name.split(".")[0]
+                    module.names.append(name)
+                    module.imports[name] = alias.name
+            case ast.ImportFrom():
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    if name != "*":
+                        module.names.append(name)
+                        module.imports[name] = f"{'.' * node.level}{node.module or ''}:{alias.name}"
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.For() | ast.With():
+                module.names += [name.id for name in ast.walk(node) if _is_store(name)]  # type: ignore[attr-defined]
+    return module
+
+
+def signature(function: FunctionNode, bound: bool = False) -> Signature:
+    arguments = function.args
+    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
+    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)][int(bound and not static) :]
+    return Signature(
+        tuple(positional),
+        tuple(argument.arg for argument in arguments.kwonlyargs),
+        max(0, len(positional) - len(arguments.defaults)),
+        arguments.vararg is not None or arguments.kwarg is not None,
+    )
+
+
+class Imports(Protocol):
+    """Finds modules of the repository; `coder.repair.library.Library` is one."""
+
+    def module(self, importer: str, origin: str) -> Module | None: ...
+
+    def owner(self, importer: str, origin: str) -> Module | None: ...
+
+
+class Scope:
+    """The names that a function's code may use. Signatures and names of other modules come in through `library`."""
+
+    def __init__(
+        self,
+        source: Source,
+        function: FunctionNode | None,
+        library: Imports | None = None,
+    ) -> None:
+        self.source = source
+        self.function = function
+        self.module = read_module(source.tree)
+        self.library = library
+
+    @property
+    def root(self) -> ast.AST:
+        return self.function or self.source.tree
+
+    @cached_property
+    def parameters(self) -> list[str]:
+        return [argument.arg for argument in _arguments(self.function)] if self.function else []
+
+    @cached_property
+    def locals(self) -> list[str]:
+        """Parameters and names bound in the function, by first appearance."""
+        if self.function is None:
+            return []
+        bound: dict[str, None] = dict.fromkeys(self.parameters)
+        for node in ast.walk(self.function):
+            match node:
+                case ast.Name(ctx=ast.Store()):
+                    bound.setdefault(node.id)
+                case ast.arg():
+                    bound.setdefault(node.arg)
+                case ast.ExceptHandler(name=str(name)):
+                    bound.setdefault(name)
+                case ast.FunctionDef() if node is not self.function:
+                    bound.setdefault(node.name)
+        return list(bound)
+
+    @cached_property
+    def comprehension_names(self) -> dict[str, list[tuple[int, int]]]:
+        """Names bound by comprehensions and lambdas, with the ranges of characters where they live."""
+        found: dict[str, list[tuple[int, int]]] = defaultdict(list)
+        for node in ast.walk(self.root):
+            names: list[str] = []
+            if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+                names = [n.id for g in node.generators for n in ast.walk(g.target) if isinstance(n, ast.Name)]
+            elif isinstance(node, ast.Lambda):
+                names = [argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)]
+            for name in names:
+                found[name].append(self.source.span(node))
+        return found
+
+    def variables(self, at: ast.AST) -> list[str]:
+        """Local names usable at a node: what was bound elsewhere in a comprehension is left out."""
+        start, _ = self.source.span(at)
+        plain = self._plain_locals
+        visible = []
+        for name in self.locals:
+            ranges = self.comprehension_names.get(name)
+            if name in plain or not ranges or any(low <= start < high for low, high in ranges):
+                visible.append(name)
+        return visible
+
+    @cached_property
+    def _plain_locals(self) -> set[str]:
+        """Names bound outside comprehensions and lambdas."""
+        bound = {n.id for n in ast.walk(self.root) if _is_store(n) and not self._in_comprehension(n)}  # type: ignore[attr-defined]
+        return bound | set(self.parameters)
+
+    def _in_comprehension(self, node: ast.AST) -> bool:
+        start, _ = self.source.span(node)
+        name = getattr(node, "id", "")
+        return any(low <= start < high for low, high in self.comprehension_names.get(name, ()))
+
+    @cached_property
+    def used_globals(self) -> Counter[str]:
+        """How often each global of the file is read anywhere in it."""
+        return Counter(n.id for n in ast.walk(self.source.tree) if isinstance(n, ast.Name) and n.id in self.globals)
+
+    @cached_property
+    def globals(self) -> list[str]:
+        return list(dict.fromkeys(self.module.names))
+
+    def names(self, at: ast.AST) -> list[str]:
+        """Everything that a plain value may be: locals, then the file's globals that are no functions or classes."""
+        called = set(self.module.callables) | set(self.module.classes)
+        data = [name for name in self.globals if name not in called and name not in self.module.imports]
+        return list(dict.fromkeys([*self.variables(at), *data]))
+
+    @cached_property
+    def functions(self) -> list[str]:
+        """What can be called by a bare name: functions and classes of the file, imported names, then builtins."""
+        own = [n for n in self.globals if n in self.module.callables or n in self.module.classes]
+        imported = [n for n, origin in self.module.imports.items() if ":" in origin]
+        local = [n.name for n in ast.walk(self.root) if isinstance(n, FunctionNode) and n is not self.function]
+        return list(dict.fromkeys([*local, *own, *imported, *BUILTINS]))
+
+    @cached_property
+    def _attributes(self) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
+        """Attributes read or set, and methods called, by the text of the receiver, over the whole file."""
+        data: dict[str, Counter[str]] = defaultdict(Counter)
+        called: dict[str, Counter[str]] = defaultdict(Counter)
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, ast.Attribute):
+                parent = self.source.parents.get(node)
+                is_call = isinstance(parent, ast.Call) and parent.func is node
+                for receiver in (ast.unparse(node.value), "*"):
+                    (called if is_call else data)[receiver][node.attr] += 1
+        return data, called
+
+    def attributes(self, receiver: ast.expr, called: bool) -> list[str]:
+        """Attributes that code uses on this receiver, likeliest first: seen on it, of its class or module, methods of
+        a builtin type that it was seen to have, and last what the file uses on anything."""
+        text = ast.unparse(receiver)
+        seen = self._attributes[int(called)]
+        found = dict.fromkeys(name for name, _ in seen[text].most_common())
+        members = self._members(text)
+        found |= dict.fromkeys(members)
+        if called:
+            for methods in METHODS.values():
+                if any(name in methods for name in self._attributes[1][text]):
+                    found |= dict.fromkeys(methods)
+        if not members:
+            found |= dict.fromkeys(name for name, _ in seen["*"].most_common(30))
+        return list(found)
+
+    def _members(self, receiver: str) -> list[str]:
+        if receiver in ("self", "cls") and self.function is not None:
+            owner = self.source.enclosing(self.function, ast.ClassDef)
+            if isinstance(owner, ast.ClassDef):
+                return _class_members(owner)
+        origin = self.module.imports.get(receiver)
+        imported = self._imported(origin, whole=True)
+        if imported:
+            return [name for name in imported.names if name not in imported.imports]
+        return self.module.classes.get(receiver, [])
+
+    def _imported(self, origin: str | None, whole: bool) -> Module | None:
+        """The module that an imported name stands for (`whole`), or the one that defines it."""
+        if not origin or self.library is None:
+            return None
+        return (self.library.module if whole else self.library.owner)(self.source.path, origin)
+
+    def signature(self, call: ast.Call) -> Signature | None:
+        """The callee's signature, when this repository defines it."""
+        if isinstance(call.func, ast.Name):
+            name = call.func.id
+            if self.function is not None:
+                for node in ast.walk(self.function):
+                    if isinstance(node, FunctionNode) and node.name == name and node is not self.function:
+                        return signature(node)
+            if name in self.module.callables:
+                return self.module.callables[name]
+            origin = self.module.imports.get(name, "")
+            module = self._imported(origin, whole=False)
+            return module.callables.get(origin.partition(":")[2]) if module else None
+        if isinstance(call.func, ast.Attribute):
+            own = self.module.methods.get(call.func.attr)
+            if own:
+                return own[0]
+            module = self._imported(self.module.imports.get(ast.unparse(call.func.value)), whole=True)
+            return module.callables.get(call.func.attr) if module else None
+        return None
+
+    def keywords_seen(self, call: ast.Call) -> list[str]:
+        """Keyword names that calls of the same callee use in this file."""
+        name = ast.unparse(call.func).split(".")[-1]
+        same = [node for callee, node in self.calls if callee.split(".")[-1] == name]
+        return list(dict.fromkeys(keyword.arg for node in same for keyword in node.keywords if keyword.arg))
+
+    @cached_property
+    def constants(self) -> list[ast.Constant]:
+        """Constants of the function, then of the rest of the file; docstrings left out."""
+        nodes = [*ast.walk(self.root), *ast.walk(self.source.tree)]
+        found: dict[tuple[type, object], ast.Constant] = {}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and not isinstance(
+                self.source.parents.get(node), ast.Expr | ast.JoinedStr
+            ):
+                found.setdefault((type(node.value), node.value), node)
+        return list(found.values())
+
+    @cached_property
+    def calls(self) -> list[tuple[str, ast.Call]]:
+        """Every call of the file with the text of its callee."""
+        return [(ast.unparse(n.func), n) for n in ast.walk(self.source.tree) if isinstance(n, ast.Call)]
+
+    @cached_property
+    def expressions(self) -> list[ast.expr]:
+        """Donor expressions of the function, short ones, each text once."""
+        found: dict[str, ast.expr] = {}
+        for node in ast.walk(self.root):
+            if isinstance(node, ast.expr) and not isinstance(node, ast.Constant | ast.Starred | ast.Slice):
+                if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or isinstance(node, ast.JoinedStr):
+                    continue
+                text = self.source.segment(node)
+                if len(text) <= 60 and "\n" not in text:
+                    found.setdefault(text, node)
+        return list(found.values())
+
+
+def _arguments(function: FunctionNode) -> list[ast.arg]:
+    return [node for node in ast.walk(function.args) if isinstance(node, ast.arg)]
+
+
+def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for node in body:
+        if isinstance(node, ast.If | ast.Try):
+            parts = [node.body, node.orelse, *([h.body for h in node.handlers] if isinstance(node, ast.Try) else [])]
+            for part in parts:
+                yield from _top_level(part)
+        else:
+            yield node
+
+
+def _class_members(owner: ast.ClassDef) -> list[str]:
+    members: dict[str, None] = {}
+    for node in ast.walk(owner):
+        if isinstance(node, FunctionNode) and node in owner.body and not node.name.startswith("__"):
+            members.setdefault(node.name)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
+            members.setdefault(node.attr)
+        elif isinstance(node, ast.AnnAssign | ast.Assign) and node in owner.body:
+            members |= dict.fromkeys(n.id for n in ast.walk(node) if _is_store(n))  # type: ignore[attr-defined]
+    return list(members)
+
+
+def _is_store(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)

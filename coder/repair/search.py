@@ -1,0 +1,256 @@
+"""The search: candidates written and judged in one thread, brought before the tests in the other, the best first."""
+
+from __future__ import annotations
+
+import ast
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from coder import events
+from coder.patch import Proposal
+from coder.repair.author import Author
+from coder.repair.candidate import Base, Candidate, Pool
+from coder.repair.context import Proved, RepairContext, changed_files, edits_between
+from coder.repair.library import Library
+from coder.repair.localise import Suspicion, hints, localise
+from coder.repair.minimise import minimise
+from coder.repair.singles import Singles
+from coder.repair.source import Source
+from sandbox.testing.protected import is_protected
+from sandbox.testing.report import Frame, Trial, Verdict
+
+# Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
+WAIT_SHARE = 0.25
+# What is built on another edit needs two slips to be true at once (nats).
+SECOND_SLIP = 3.0
+DEEPEST = 2
+SHOWN_SUSPECTS = 10
+
+
+@dataclass(frozen=True, order=True)
+class Progress:
+    """How far a failing run came: targets passed, then the line that the first failing test reached."""
+
+    passed: int
+    line: int
+
+
+def search(context: RepairContext, listener: events.Listener = events.ignore) -> list[Proved]:
+    """Look for patches that make `context.targets` pass and break nothing, until the first is proved, or, with
+    `find_all`, until the time is over.
+
+    Runs the tests in the calling thread; the listener is called from both threads. Returns what was proved, best
+    score first; an empty list when nothing was. What goes wrong in the model's thread is raised here.
+    """
+    return Search(context, listener).run()
+
+
+class Search:
+    def __init__(self, context: RepairContext, listener: events.Listener = events.ignore) -> None:
+        self._context = context
+        self._listener = listener
+        self._began = time.monotonic()
+        self._sources = dict(_parsed(context))
+        self._base = Base(self._sources)
+        self._pool = Pool(self._sources)
+        self._seen: set[tuple[Progress, str, str]] = set()
+        self._start = self._reached_before()
+        self.tried = 0
+
+    def run(self) -> list[Proved]:
+        suspicions = localise(self._context.baseline, self._context.targets, self._sources)
+        self._listener(_localized(suspicions, time.monotonic() - self._began))
+        failing = [self._context.baseline.tests[node] for node in self._context.targets]
+        tests = list(_test_texts(self._context))
+        singles = Singles(suspicions, hints(tests, failing), Library(self._context.files))
+        preface = "".join(f"# {line}\n" for line in "\n".join(tests).splitlines()[:40] if line.strip())
+        author = Author(self._context, singles, self._base, self._pool, preface[-1600:], self._listener)
+        author.start()
+        try:
+            return sorted(self._prove(author), key=lambda proved: -proved.score)
+        finally:
+            author.stop()
+            with self._pool.changed:
+                self._pool.changed.notify_all()
+            author.join()
+
+    def _prove(self, author: Author) -> Iterator[Proved]:
+        ranked = self._context.load_model is not None and self._context.strategy.ranking
+        if ranked:
+            author.warm.wait(WAIT_SHARE * self._context.timeout_s)
+        while (candidate := self._next(author)) is not None:
+            trial = self._try(candidate)
+            author.tried = self.tried
+            if not trial.passed:
+                self._learn(candidate, trial, author)
+                continue
+            proved = self._confirm(candidate)
+            if proved is not None:
+                yield proved
+                if not self._context.find_all:
+                    return
+        if author.failure is not None:
+            raise author.failure
+
+    def _next(self, author: Author) -> Candidate | None:
+        """The best candidate; None when the search is over: time, trials, cancelled, or nothing left."""
+        while self._left > 0 and self.tried < self._context.max_candidates and not self._context.cancel.is_set():
+            if author.failure is not None:
+                return None
+            candidate = self._pool.best()
+            if candidate is not None:
+                return candidate
+            if author.idle.is_set() and not len(self._pool):
+                return None
+            with self._pool.changed:
+                if not len(self._pool):
+                    self._pool.changed.wait(0.1)
+        return None
+
+    @property
+    def _left(self) -> float:
+        return self._began + self._context.timeout_s - time.monotonic()
+
+    def _try(self, candidate: Candidate) -> Trial:
+        self.tried += 1
+        files = self._files(candidate.base, candidate.files)
+        trial = self._context.tester.trial(files, self._nodes(candidate))
+        proposal = candidate.proposal
+        self._listener(
+            events.Candidate(self.tried, proposal.origin, proposal.note, proposal.paths[0], trial.passed, trial.seconds)
+        )
+        return trial
+
+    def _nodes(self, candidate: Candidate) -> list[str]:
+        """The failing tests, then those that ran the code that the candidate changes."""
+        covering: dict[str, None] = dict.fromkeys(self._context.targets)
+        for path in candidate.proposal.paths:
+            covering |= dict.fromkeys(self._covering(path))
+        passing = set(self._context.baseline.passing)
+        return [node for node in covering if node in passing or node in self._context.targets]
+
+    def _covering(self, path: str) -> tuple[str, ...]:
+        return self._context.baseline.covering(path)
+
+    def _files(self, base: Base, changed: Mapping[str, str]) -> dict[str, str]:
+        """All texts that differ from the files as they are."""
+        below = {path: source.text for path, source in base.sources.items() if source is not self._sources[path]}
+        return below | dict(changed)
+
+    def _learn(self, candidate: Candidate, trial: Trial, author: Author) -> None:
+        """An edit that brings a failing test further becomes a base for second edits, one per way of failing."""
+        if candidate.base.depth >= DEEPEST - 1 or trial.timed_out:
+            return
+        reached = self._reached(trial)
+        kind = (reached, trial.error, trial.message[:200])
+        if reached <= max(self._start, Progress(0, 0)) or kind in self._seen:
+            return
+        self._seen.add(kind)
+        sources = dict(self._sources)
+        for path, text in candidate.files.items():
+            sources[path] = Source(path, text)
+        handicap = SECOND_SLIP + 0.25 * len(self._seen)
+        author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note))
+
+    def _reached(self, trial: Trial) -> Progress:
+        passed = sum(
+            trial.outcomes.get(node) is not None and not trial.outcomes[node].failing for node in self._context.targets
+        )
+        return Progress(passed, _test_line(trial.failed_at, trial.frames))
+
+    def _reached_before(self) -> Progress:
+        """How far the tests come without any change."""
+        for node in self._context.targets:
+            test = self._context.baseline.tests.get(node)
+            if test is not None:
+                return Progress(0, _test_line(node, test.frames))
+        return Progress(0, 0)
+
+    def _confirm(self, candidate: Candidate) -> Proved | None:
+        """Make the patch small and bring it before the whole suite, in a fresh sandbox."""
+        proposal = self._against_files(candidate)
+        texts = self._context.files
+        if len(proposal.edits) > 1:
+            nodes = self._nodes(candidate)
+            proposal = minimise(
+                proposal, lambda fewer: self._context.tester.trial(changed_files(texts, fewer), nodes).passed
+            )
+        files = changed_files(texts, proposal)
+        verdict = self._context.tester.confirm(files, self._context.repeats, self._context.targets)
+        self._listener(_validation(proposal, verdict))
+        if not verdict.passed:
+            return None
+        return Proved(proposal, files, verdict, candidate.score, self.tried, time.monotonic() - self._began)
+
+    def _against_files(self, candidate: Candidate) -> Proposal:
+        """The candidate as edits of the files as they are, with their hashes."""
+        proposal = candidate.proposal
+        note = proposal.note
+        if candidate.base.depth:
+            changed = self._files(candidate.base, candidate.files)
+            edits = tuple(
+                edit
+                for path, text in sorted(changed.items())
+                for edit in edits_between(path, self._context.files[path], text)
+            )
+            proposal = replace(proposal, edits=edits)
+            note = f"{candidate.base.note}; {note}"
+        hashes = {path: self._context.hash_of(path) for path in proposal.paths}
+        return replace(proposal, hashes=hashes, note=note)
+
+
+def _parsed(context: RepairContext) -> Iterator[tuple[str, Source]]:
+    """The files that may be edited and that the failing tests have to do with; those that do not parse are left out."""
+    ran = {path for node in context.targets for path in context.baseline.tests[node].lines}
+    ran |= {frame.path for node in context.targets for frame in context.baseline.tests[node].frames}
+    for path in context.files:
+        if path.endswith(".py") and (path in ran or not ran) and (context.allow_tests or not is_protected(path)):
+            try:
+                yield path, Source(path, context.files[path])
+            except (SyntaxError, ValueError, RecursionError):
+                continue
+
+
+def _test_texts(context: RepairContext) -> Iterator[str]:
+    """The source of the failing test functions."""
+    for path in dict.fromkeys(node.partition("::")[0] for node in context.targets):
+        text = context.files.get(path)
+        if text is None:
+            continue
+        try:
+            tree = ast.parse(text)
+        except SyntaxError:
+            continue
+        names = {node.rpartition("::")[2].partition("[")[0] for node in context.targets if node.startswith(path)}
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)]
+        wanted = [function for function in functions if function.name in names]
+        called = {n.id for function in wanted for n in ast.walk(function) if isinstance(n, ast.Name)}
+        for function in functions:
+            if function in wanted or function.name in called:
+                yield ast.get_source_segment(text, function) or ""
+
+
+def _test_line(node: str, frames: tuple[Frame, ...]) -> int:
+    """The deepest line of the test's own file in a traceback."""
+    path = node.partition("::")[0]
+    return next((frame.line for frame in reversed(frames) if frame.path == path), 0)
+
+
+def _localized(suspicions: list[Suspicion], seconds: float) -> events.Localized:
+    shown = [
+        events.Suspect(s.path, max(s.lines, key=lambda n: s.lines[n]), s.function.name if s.function else "", s.score)
+        for s in suspicions[:SHOWN_SUSPECTS]
+    ]
+    return events.Localized(tuple(shown), seconds)
+
+
+def _validation(proposal: Proposal, verdict: Verdict) -> events.Validation:
+    return events.Validation(
+        proposal.note,
+        verdict.passed,
+        len(verdict.fixed),
+        len(verdict.still_passing),
+        verdict.repeats,
+        "" if verdict.passed else verdict.summary(),
+    )

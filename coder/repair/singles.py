@@ -1,0 +1,105 @@
+"""From suspicious functions to scored candidates of one edit each, and of the same edit at several places."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from coder.patch import Proposal
+from coder.repair import rank
+from coder.repair.candidate import Base, Candidate
+from coder.repair.edits import propose
+from coder.repair.edits.base import Hints, Region
+from coder.repair.library import Library
+from coder.repair.localise import Suspicion
+from coder.repair.scope import Scope
+from coder.repair.source import FunctionNode, Source
+
+# The same slip made at several places is that much rarer (nats) than at one.
+REPEATED = 1.5
+
+
+class Singles:
+    """Proposes single edits of suspicious functions, on the code as it is or on a changed base."""
+
+    def __init__(self, suspicions: Sequence[Suspicion], hints: Hints, library: Library) -> None:
+        self.suspicions = suspicions
+        self._hints = hints
+        self._library = library
+
+    def candidates(self, suspicion: Suspicion, base: Base) -> list[Candidate]:
+        region = self.region(suspicion, base)
+        if region is None:
+            return []
+        proposals = propose(region)
+        proposals += repeated(proposals, region.source)
+        scores = line_scores(region)
+        least = min(scores.values(), default=0.1)
+        found = []
+        for proposal in proposals:
+            lines = {region.source.line_of(edit.span.start) for edit in proposal.edits}
+            near = [scores[n] for line in lines for n in (line, line - 1) if n in scores]
+            candidate = Candidate(base, proposal, max(near, default=least))
+            candidate.score = rank.score(candidate)
+            found.append(candidate)
+        return found
+
+    def region(self, suspicion: Suspicion, base: Base) -> Region | None:
+        """The function of a suspicion in the base's version of its file."""
+        source = base.sources[suspicion.path]
+        if not base.depth or suspicion.function is None:
+            function, lines = suspicion.function, suspicion.lines
+        else:
+            function = _same(source, suspicion.function)
+            if function is None:
+                return None
+            # Lines may have moved: within the function, all count as its best.
+            reach = range(function.lineno, (function.end_lineno or function.lineno) + 1)
+            lines = {line: suspicion.lines.get(line, suspicion.score) for line in reach}
+        return Region(source, function, Scope(source, function, self._library), lines, self._hints)
+
+
+def line_scores(region: Region) -> dict[int, float]:
+    """The suspicion of each line, that of a statement spread over all the lines of its header."""
+    scores: dict[int, float] = {}
+    for statement in region.suspects:
+        first, last = region.header(statement)
+        for line in range(first, last + 1):
+            scores[line] = max(scores.get(line, 0.0), region.suspect(statement))
+    return scores
+
+
+def repeated(proposals: Sequence[Proposal], source: Source) -> list[Proposal]:
+    """The same replacement at every place of the function where the same text stands."""
+    groups: dict[tuple[str, str, str], list[Proposal]] = defaultdict(list)
+    for proposal in proposals:
+        if len(proposal.edits) == 1:
+            edit = proposal.edits[0]
+            old = source.text[edit.span.start : edit.span.end]
+            if old.strip() and "\n" not in old:
+                groups[proposal.origin, old, edit.replacement].append(proposal)
+    found = []
+    for (origin, old, new), members in groups.items():
+        if 2 <= len(members) <= 6:
+            edits = tuple(sorted((member.edits[0] for member in members), key=lambda edit: edit.span))
+            if all(a.span.end <= b.span.start for a, b in zip(edits, edits[1:])):
+                prior = max(member.prior for member in members) - REPEATED
+                note = f"`{' '.join(old.split())[:40]}` → `{new[:40]}` at {len(members)} places"
+                found.append(Proposal(edits, {}, origin, prior, note))
+    return found
+
+
+def _same(source: Source, function: FunctionNode) -> FunctionNode | None:
+    """The function of the same name that begins nearest to where it began."""
+    named = [other for other in source.functions() if other.name == function.name]
+    return min(named, key=lambda other: abs(other.lineno - function.lineno), default=None)
+
+
+def waves(suspicions: Sequence[Suspicion]) -> Iterator[Sequence[Suspicion]]:
+    """Functions in growing groups, the likeliest first."""
+    start = 0
+    for size in (4, 8, 16, 32):
+        if start >= len(suspicions):
+            return
+        yield suspicions[start : start + size]
+        start += size

@@ -1,0 +1,208 @@
+"""A Python file as the repair sees it: its text, its tree, and the way from one to the other.
+
+Edits are made on the text, at offsets taken from the tree, so that all formatting outside an edit stays as it was.
+`ast` counts columns in UTF-8 bytes and lines by `\\n`; everything here counts characters of the decoded text.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+COMPOUND = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
+_TIGHT_PARENTS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Starred, ast.Await)
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token: its kind (`tokenize.OP` and kin), text and half-open range of characters."""
+
+    kind: int
+    text: str
+    start: int
+    end: int
+
+
+class Source:
+    """One parsed file. Raises SyntaxError when `text` is no Python."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path = path
+        self.text = text
+        self.tree = ast.parse(text)
+        self.lines = [line + "\n" for line in text.split("\n")]
+        self.lines[-1] = self.lines[-1][:-1]
+        self._starts = [0]
+        for line in self.lines:
+            self._starts.append(self._starts[-1] + len(line))
+        self.parents: dict[ast.AST, ast.AST] = {
+            child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
+        }
+
+    def offset(self, line: int, column: int) -> int:
+        """The character offset of 1-based `line` and byte `column`."""
+        if line > len(self.lines):
+            return len(self.text)
+        text = self.lines[line - 1]
+        if not text.isascii():
+            column = len(text.encode()[:column].decode(errors="ignore"))
+        return self._starts[line - 1] + column
+
+    def line_start(self, line: int) -> int:
+        return self._starts[min(line - 1, len(self._starts) - 1)]
+
+    def line_of(self, offset: int) -> int:
+        """The 1-based line that holds the character at `offset`."""
+        low, high = 0, len(self.lines)
+        while low < high:
+            middle = (low + high) // 2
+            if self._starts[middle + 1] <= offset:
+                low = middle + 1
+            else:
+                high = middle
+        return low + 1
+
+    def span(self, node: ast.AST) -> tuple[int, int]:
+        """The range of characters of an expression or statement (its parentheses not counted)."""
+        end_line, end_column = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
+        assert end_line is not None and end_column is not None, f"{type(node).__name__} has no position"
+        return (
+            self.offset(node.lineno, node.col_offset),  # type: ignore[attr-defined]
+            self.offset(end_line, end_column),
+        )
+
+    def segment(self, node: ast.AST) -> str:
+        start, end = self.span(node)
+        return self.text[start:end]
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """All tokens but layout, in order."""
+        skip = {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER}
+        found = []
+        # tokenize counts columns in characters, unlike ast.
+        for token in tokenize.generate_tokens(io.StringIO(self.text, newline="\n").readline):
+            if token.type not in skip:
+                start = self._starts[token.start[0] - 1] + token.start[1]
+                end = self._starts[token.end[0] - 1] + token.end[1]
+                found.append(Token(token.type, token.string, start, end))
+        return found
+
+    def tokens_in(self, start: int, end: int) -> Iterator[Token]:
+        """Tokens that lie within [start, end)."""
+        low, high = 0, len(self.tokens)
+        while low < high:
+            middle = (low + high) // 2
+            if self.tokens[middle].start < start:
+                low = middle + 1
+            else:
+                high = middle
+        for index in range(low, len(self.tokens)):
+            if self.tokens[index].end > end:
+                return
+            yield self.tokens[index]
+
+    def outer_span(self, node: ast.AST) -> tuple[int, int]:
+        """The range of an expression with the parentheses that directly enclose it, never those of a call."""
+        start, end = self.span(node)
+        parent = self.parents.get(node)
+        low, high = self.span(parent) if parent is not None and hasattr(parent, "lineno") else (0, len(self.text))
+        if isinstance(parent, ast.Call) and node is not parent.func:
+            low = self.span(parent.func)[1] + 1
+            high -= 1
+        before = [token for token in self.tokens_in(low, start)]
+        after = [token for token in self.tokens_in(end, high)]
+        for left, right in zip(reversed(before), after):
+            if left.text != "(" or right.text != ")":
+                break
+            start, end = left.start, right.end
+        return start, end
+
+    def statement_lines(self, statement: ast.stmt) -> tuple[int, int] | None:
+        """The range of the whole lines that a statement fills, or None when it shares a line with another one."""
+        first = min([statement.lineno, *(node.lineno for node in getattr(statement, "decorator_list", []))])
+        start, end = self.line_start(first), self.line_start((statement.end_lineno or first) + 1)
+        own_start, own_end = self.span(statement)
+        before = self.text[start : min(own_start, end)] if first == statement.lineno else ""
+        after = self.text[own_end:end].strip()
+        if before.strip() or (after and not after.startswith("#")):
+            return None
+        return start, end
+
+    def indentation(self, statement: ast.stmt) -> str:
+        line = self.lines[statement.lineno - 1]
+        return line[: len(line) - len(line.lstrip(" \t"))]
+
+    @property
+    def newline(self) -> str:
+        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
+
+    def fitted(self, node: ast.expr, text: str) -> str:
+        """`text` as it must stand where `node` stands: in parentheses where the neighbours bind more tightly."""
+        parent = self.parents.get(node)
+        tight = (
+            isinstance(parent, _TIGHT_PARENTS)
+            or (isinstance(parent, ast.Call) and parent.func is node)
+            or (isinstance(parent, ast.Subscript) and parent.value is node)
+            or (isinstance(parent, ast.IfExp) and parent.orelse is not node)
+        )
+        if not tight or is_atom(text) or self.outer_span(node) != self.span(node):
+            return text
+        return f"({text})"
+
+    def functions(self) -> list[FunctionNode]:
+        """Functions and methods that no other function encloses, in order."""
+        found: list[FunctionNode] = []
+
+        def visit(node: ast.AST) -> None:
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, FunctionNode):
+                    found.append(child)
+                elif isinstance(child, ast.stmt | ast.ExceptHandler):
+                    visit(child)
+
+        visit(self.tree)
+        return found
+
+    def top_level(self) -> list[ast.stmt]:
+        """Statements outside functions, those of class bodies too; definitions and imports left out."""
+        found: list[ast.stmt] = []
+
+        def visit(body: list[ast.stmt]) -> None:
+            for statement in body:
+                if isinstance(statement, ast.ClassDef):
+                    visit(statement.body)
+                elif not isinstance(statement, (FunctionNode, ast.Import, ast.ImportFrom)):
+                    found.append(statement)
+
+        visit(self.tree.body)
+        return found
+
+    def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
+        """The nearest ancestor of one of the kinds."""
+        parent = self.parents.get(node)
+        while parent is not None and not isinstance(parent, kinds):
+            parent = self.parents.get(parent)
+        return parent
+
+    def statement_of(self, node: ast.AST) -> ast.stmt | None:
+        current: ast.AST | None = node
+        while current is not None and not isinstance(current, ast.stmt):
+            current = self.parents.get(current)
+        return current
+
+
+def is_atom(text: str) -> bool:
+    """Whether an expression's text keeps together in any context without parentheses."""
+    try:
+        node = ast.parse(text, mode="eval").body
+    except SyntaxError:
+        return True
+    if isinstance(node, ast.Tuple | ast.GeneratorExp):
+        return text.startswith("(") and node.col_offset == 0
+    return not isinstance(node, COMPOUND) or node.col_offset > 0
