@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+from coder.failure import Failure
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,6 +27,8 @@ class Environment:
     cwd: Path = field(default_factory=Path.cwd)
     config: Path | None = None
     state: Path | None = None
+    parts: dict[str, Any] = field(default_factory=dict)
+    """Parts of the engine to use instead of the real ones, by the name of its field."""
 
     @property
     def interactive(self) -> bool:
@@ -57,3 +61,25 @@ class Environment:
         from rich.console import Console
 
         return Console(file=self.stdout, highlight=False, soft_wrap=True)
+
+    def tell(self, message: str) -> None:
+        """One plain line for people, on stderr."""
+        self.console.print(message, markup=False, soft_wrap=True)
+
+    def report(self, failure: Failure) -> None:
+        """What went wrong and what to do next, on stderr."""
+        self.console.print("error:", style="bold red", end=" ")
+        self.console.print(failure.message, markup=False, soft_wrap=True)
+        if failure.hint:
+            self.console.print(failure.hint, markup=False, soft_wrap=True)
+
+    def ask(self, question: str, answers: Mapping[str, str]) -> str:
+        """One of the keys of `answers`, asked for until it is given; the last one at the end of input."""
+        choices = " / ".join(f"[{key}]{answer.removeprefix(key)}" for key, answer in answers.items())
+        while True:
+            self.console.print(f"{question} {choices}: ", markup=False, end="", soft_wrap=True)
+            line = self.stdin.readline()
+            if not line:
+                return list(answers)[-1]
+            if (key := line.strip().casefold()[:1]) in answers:
+                return key

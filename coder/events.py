@@ -39,6 +39,25 @@ class Start(Event):
 
 
 @dataclass(frozen=True)
+class Notice(Event):
+    """Something that the user should know and that ends nothing: flaky tests, tests that need the network."""
+
+    type: ClassVar[str] = "notice"
+    message: str
+
+
+@dataclass(frozen=True)
+class Tested(Event):
+    """A test of the first run ended. `total` is 0 while it is not known."""
+
+    type: ClassVar[str] = "tested"
+    done: int
+    total: int
+    node: str
+    outcome: str
+
+
+@dataclass(frozen=True)
 class TestRun(Event):
     """The whole suite ran (`purpose`: "baseline" before any change, "confirm" for a proposed one)."""
 
@@ -107,7 +126,19 @@ class Validation(Event):
     still_pass: int
     repeats: int
     reason: str = ""
-    diff: str = ""
+
+
+@dataclass(frozen=True)
+class PatchFound(Event):
+    """A proved patch as it would be applied: `number` of `of`, after `tried` candidates. `proof` is one line for people."""
+
+    type: ClassVar[str] = "patch"
+    number: int
+    of: int
+    note: str
+    proof: str
+    tried: int
+    diff: str
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,115 @@
+"""What a person sees of a fix: one live status on stderr that shows what is going on, then lines that stay."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from coder import events
+from coder.environment import Environment
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+_SUSPECTS_SHOWN = 3
+
+
+class Display:
+    """Listens to events; a context manager while there is something to show. Without a terminal it prints the lines
+    that stay and no others."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+        self.console = environment.console
+        self._status: Status | None = None
+        self._begun = 0.0
+        self._tried = 0
+
+    def __enter__(self) -> Display:
+        if self.console.is_terminal:
+            self._status = self.console.status("Copying the project")
+            self._status.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
+    def __call__(self, event: events.Event) -> None:
+        match event:
+            case events.Start():
+                self._line(f"[dim]{_safe(event.root)}: {event.files} files, sandbox {_safe(event.sandbox)}[/]")
+                self._doing("Running the tests")
+            case events.Tested():
+                of = f" of {event.total}" if event.total else ""
+                self._doing(f"Running the tests: {event.done}{of}  [dim]{_safe(event.node)}[/]")
+            case events.TestRun():
+                self._test_run(event)
+            case events.Notice():
+                self._line(f"[yellow]note:[/] {_safe(event.message)}")
+            case events.Localized():
+                self._localized(event)
+            case events.Block():
+                self._doing(f"Writing ({_safe(event.origin)}): block {event.index} of {event.of}")
+            case events.Candidate():
+                self._candidate(event)
+            case events.Validation() if not event.proved:
+                self._line(f"  [red]✗[/] {_safe(event.note)}  [dim]{_safe(event.reason)}[/]")
+            case events.Applied():
+                commit = f", commit {event.commit}" if event.commit else ""
+                self._line(
+                    f"[green]applied[/] to {_safe(', '.join(event.paths))}{commit}  [dim]`coder undo` takes it back[/]"
+                )
+
+    def _test_run(self, event: events.TestRun) -> None:
+        parts = [f"[red]{event.failed} failing[/]", f"{event.passed} passing"]
+        if event.skipped:
+            parts.append(f"{event.skipped} skipped")
+        self._line(f"tests: {', '.join(parts)}, {event.seconds:.1f} s")
+        for node in event.failing[:5]:
+            self._line(f"  [red]✗[/] {_safe(node)}")
+        if len(event.failing) > 5:
+            self._line(f"  [dim]and {len(event.failing) - 5} more[/]")
+        self._doing("Looking for the fault")
+
+    def _localized(self, event: events.Localized) -> None:
+        places = [f"{s.path}:{s.line}{f' {s.function}' if s.function else ''}" for s in event.suspects]
+        if places:
+            self._line(f"suspects: {_safe(', '.join(places[:_SUSPECTS_SHOWN]))}")
+        self._begun = time.monotonic()
+        self._doing("Writing candidates")
+
+    def _candidate(self, event: events.Candidate) -> None:
+        self._tried = event.number
+        rate = event.number / max(time.monotonic() - self._begun, 0.1) if self._begun else 0.0
+        mark = "[green]✓[/]" if event.survived else " "
+        text = f"{event.number} candidates, {rate:.0f}/s {mark} [dim]{_safe(event.path)}: {_safe(event.note)}[/]"
+        self._doing(f"Proving {text}" if event.survived else f"Trying: {text}")
+
+    def _doing(self, markup: str) -> None:
+        if self._status is not None:
+            self._status.update(markup)
+
+    def _line(self, markup: str) -> None:
+        self.console.print(markup, soft_wrap=True)
+
+
+def print_diff(environment: Environment, diff: str) -> None:
+    """The diff on stdout: in colour on a terminal, else byte for byte what `git apply` takes."""
+    if not environment.output.is_terminal:
+        environment.stdout.write(diff)
+        return
+    from rich.syntax import Syntax
+
+    environment.output.print(Syntax(diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+
+
+def _safe(text: str) -> str:
+    """`text` without control characters and without meaning to rich's markup."""
+    from rich.markup import escape
+
+    return escape("".join(char if char.isprintable() else " " for char in text))

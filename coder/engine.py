@@ -1,0 +1,308 @@
+"""Engine: read · write · prove · apply. The one door to all of it, for the command line, the editor and the agent."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coder import events
+from coder.config import Settings
+from coder.exit_status import ExitStatus
+from coder.failure import Conflict, Failure, from_os_error
+from coder.journal import Entry, Journal
+from coder.patch import Change, Proposal, decode, plan, sha256, unified_diff
+from coder.repository import Repository
+
+if TYPE_CHECKING:
+    from coder.repair.context import Proved, RepairContext
+    from sandbox.jail import Sandbox
+    from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
+    from sandbox.working_copy import WorkingCopy
+
+Search = Callable[["RepairContext", events.Listener], "Sequence[Proved]"]
+
+
+@dataclass(frozen=True)
+class FixRequest:
+    """What to repair and how far to go. `tests` are node ids, files or folders; none means all that fail."""
+
+    tests: tuple[str, ...] = ()
+    find_all: bool = False
+    allow_test_edits: bool = False
+    sandboxed: bool = True
+    use_model: bool = True
+
+
+@dataclass(frozen=True)
+class Patch:
+    """A proposal that was proved, and what it comes to: the diff is made from it and the user's files."""
+
+    proposal: Proposal
+    changes: tuple[Change, ...]
+    diff: str
+    verdict: Verdict
+    tried: int
+    seconds: float
+
+
+@dataclass
+class Session:
+    """A working copy under test. `files` maps each Python file to its text as it was copied."""
+
+    tree: WorkingCopy
+    tester: Tester
+    files: Mapping[str, str]
+    hashes: Mapping[str, str]
+    baseline: Baseline | None = None
+
+
+@dataclass
+class Engine:
+    """One project, opened. `find_sandbox`, `make_tester`, `load_model` and `search` stand for the real ones and can be
+    replaced. All methods raise Failure."""
+
+    repository: Repository
+    settings: Settings
+    state: Path
+    python: Path
+    listener: events.Listener = events.ignore
+    find_sandbox: Callable[[bool], Sandbox] | None = None
+    make_tester: Callable[[Sandbox, WorkingCopy, FixRequest], Tester] | None = None
+    load_model: Callable[[], tuple[Any, Any]] | None = None
+    search: Search | None = None
+    cancel: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.repository.root, self.state)
+
+    # -- read ------------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def session(self, request: FixRequest) -> Iterator[Session]:
+        """A working copy of the project in a sandbox, its tests not yet run."""
+        from sandbox.working_copy import WorkingCopy
+
+        sandbox = (self.find_sandbox or _find_sandbox)(request.sandboxed)
+        names = self.repository.runtime_files
+        if len(names) > 20_000:
+            self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
+        try:
+            tree = WorkingCopy.of(self.repository.root, names)
+        except OSError as error:
+            raise from_os_error(error, "copy the project") from error
+        with tree:
+            self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
+            tester = (self.make_tester or self._tester)(sandbox, tree, request)
+            try:
+                yield Session(tree, tester, *_read_python(tree.root, self.repository.files))
+            finally:
+                tester.close()
+
+    # -- write and prove -------------------------------------------------------------------------------------------
+
+    def fix(self, request: FixRequest) -> list[Patch]:
+        """Runs the tests, searches, and returns what was proved, best first; empty when nothing was within the limits.
+
+        Raises Failure with NOTHING_FAILING or TESTS_NOT_RUN when there is nothing to repair.
+        """
+        from coder.repair.context import RepairContext
+
+        with self.session(request) as session:
+            baseline = self.run_tests(session)
+            targets = self._targets(baseline, request)
+            context = RepairContext(
+                tester=session.tester,
+                baseline=baseline,
+                files=session.files,
+                hashes=session.hashes,
+                targets=targets,
+                load_model=(self.load_model or self._load_model) if request.use_model else None,
+                timeout_s=self.settings.timeout,
+                max_candidates=self.settings.max_candidates,
+                find_all=request.find_all,
+                allow_tests=request.allow_test_edits,
+                cancel=self.cancel,
+            )
+            patches = [self._patch(proved) for proved in (self.search or _search)(context, self.listener)]
+        for number, patch in enumerate(patches, 1):
+            proof = patch.verdict.summary()
+            self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
+        return patches
+
+    def run_tests(self, session: Session) -> Baseline:
+        """The whole suite as it is. Raises Failure with TESTS_NOT_RUN."""
+        from sandbox.testing.report import TestsNotRun
+
+        def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
+            self.listener(events.Tested(done, total, node, outcome.value))
+
+        try:
+            session.baseline = session.tester.baseline(progress=progress)
+        except TestsNotRun as error:
+            raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
+        self.listener(_test_run(session.baseline))
+        return session.baseline
+
+    # -- apply -----------------------------------------------------------------------------------------------------
+
+    def apply(self, patch: Patch, commit: bool = False) -> Entry:
+        """Writes the patch through the journal. With `commit`, records just these files in git afterwards."""
+        paths = [change.path for change in patch.changes]
+        note = patch.proposal.note or "fix"
+        git = self.repository.git
+        if commit and git is None:
+            raise Failure(ExitStatus.USAGE, "this project is not in git, so there is nothing to commit to")
+        edited = git.modified(paths) if commit and git else ()
+        entry = self.journal.apply(patch.changes, note)
+        reference = ""
+        if git and commit:
+            if edited:
+                raise Conflict(
+                    f"written, but not committed: {', '.join(edited)} had changes of your own", "Commit them by hand."
+                )
+            reference = git.commit(paths, f"Fix: {note}\n\n{patch.verdict.summary()}")
+        self.listener(events.Applied(entry.id, entry.paths, reference))
+        return entry
+
+    # -- parts -----------------------------------------------------------------------------------------------------
+
+    def _targets(self, baseline: Baseline, request: FixRequest) -> tuple[str, ...]:
+        """The failing tests that a patch could repair. Raises Failure, with the reason, when there are none."""
+        if baseline.flaky:
+            self._notice(f"flaky, so they count for nothing: {_some(baseline.flaky)}")
+        failing = [node for node in baseline.failing if not request.tests or _selected(node, request.tests)]
+        if not failing:
+            message = "no test fails here"
+            if request.tests:
+                known = any(_selected(node, request.tests) for node in baseline.tests)
+                message = f"{'no failing test' if known else 'no test'} is named {' or '.join(request.tests)}"
+            elif baseline.flaky:
+                message = "no test fails each time it is run"
+            raise Failure(ExitStatus.NOTHING_FAILING, message)
+        modules = [module for module in baseline.missing_modules if not self._is_own(module)]
+        beyond = {node: baseline.tests[node] for node in failing if baseline.tests[node].missing_module in modules}
+        if beyond:
+            self._notice(f"{self.python} lacks {', '.join(modules)}: {_some(beyond)} cannot run")
+        network = [node for node in failing if baseline.tests[node].needs_network]
+        if network:
+            self._notice(f"these need the network, which the sandbox does not have: {_some(network)}")
+        targets = tuple(node for node in failing if node not in beyond and node not in network)
+        if not targets and beyond:
+            raise Failure(
+                ExitStatus.TESTS_NOT_RUN,
+                f"the tests need modules that {self.python} does not have: {', '.join(modules)}",
+                "Install them there, or name the interpreter that has them with --python.",
+            )
+        if not targets:
+            raise Failure(
+                ExitStatus.TESTS_NOT_RUN,
+                "all failing tests need the network, which the sandbox does not have",
+                "Choose others with --test, or run them in the open with --no-sandbox if you trust this code.",
+            )
+        for node in targets:
+            test = baseline.tests[node]
+            if not test.collected:
+                self._notice(f"{node} cannot be collected: {test.error}: {(test.message.splitlines() or [''])[-1]}")
+        return targets
+
+    def _is_own(self, module: str) -> bool:
+        """Whether the project itself should provide this module: then its absence is a fault like any other."""
+        top = module.partition(".")[0]
+        names = (f"{top}.py", f"{top}/", f"src/{top}.py", f"src/{top}/")
+        return "." in module and any(path.startswith(names) for path in self.repository.files)
+
+    def _patch(self, proved: Proved) -> Patch:
+        changes = plan(proved.proposal, self.repository.read)
+        return Patch(
+            proved.proposal, tuple(changes), unified_diff(changes), proved.verdict, proved.tried, proved.seconds
+        )
+
+    def _tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
+        from sandbox.contract import MIB, Limits
+        from sandbox.testing.command import CommandSession
+        from sandbox.testing.session import TestSession
+
+        limits = Limits(memory=self.settings.memory_mb * MIB)
+        if self.settings.test_command:
+            return CommandSession(
+                sandbox, tree, self.settings.test_command, limits, allow_tests=request.allow_test_edits
+            )
+        return TestSession(
+            sandbox,
+            tree,
+            self.python,
+            self.settings.pytest_args,
+            limits,
+            origin=self.repository.root,
+            allow_tests=request.allow_test_edits,
+        )
+
+    def _load_model(self) -> tuple[Any, Any]:
+        from model.weights import catalogue
+
+        try:
+            return catalogue.load(self.settings.model, precision=self.settings.precision)
+        except Exception as error:
+            raise Failure(
+                ExitStatus.MODEL_FAILED,
+                f"the model {self.settings.model} cannot be used: {error}",
+                "See `coder model`, or search without one: --no-model.",
+            ) from error
+
+    def _notice(self, message: str) -> None:
+        self.listener(events.Notice(message))
+
+
+def _read_python(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Text and sha256 of each Python file under `root`; those that are not text are left out."""
+    texts, hashes = {}, {}
+    for name in names:
+        if name.endswith(".py"):
+            with suppress(OSError, UnicodeDecodeError, SyntaxError):
+                data = (root / name).read_bytes()
+                texts[name] = decode(data).text
+                hashes[name] = sha256(data)
+    return texts, hashes
+
+
+def _find_sandbox(sandboxed: bool) -> Sandbox:
+    from sandbox.contract import SandboxUnavailable
+    from sandbox.jail import Sandbox
+
+    if not sandboxed:
+        return Sandbox.unsafe()
+    try:
+        return Sandbox.detect()
+    except SandboxUnavailable as error:
+        raise Failure(ExitStatus.NO_SANDBOX, str(error)) from error
+
+
+def _search(context: RepairContext, listener: events.Listener) -> Sequence[Proved]:
+    from coder.repair.search import search
+
+    return search(context, listener)
+
+
+def _selected(node: str, wanted: Sequence[str]) -> bool:
+    """Whether one of `wanted` names the test, its file, its class, or a folder that it is in."""
+    return any(node == name or node.startswith((name + "::", name + "[", name.rstrip("/") + "/")) for name in wanted)
+
+
+def _some(nodes: Sequence[str] | Mapping[str, Any], limit: int = 3) -> str:
+    names = list(nodes)
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _test_run(baseline: Baseline) -> events.TestRun:
+    from sandbox.testing.report import Outcome
+
+    skipped = sum(test.outcome in (Outcome.SKIPPED, Outcome.XFAILED) for test in baseline.tests.values())
+    return events.TestRun(
+        "baseline", len(baseline.passing), len(baseline.failing), skipped, baseline.seconds, baseline.failing
+    )

@@ -1,0 +1,79 @@
+"""Whether a project may set anything. A cloned folder's files say what they like; until the user has looked at them
+and said so (`coder trust`), they choose no command, model, endpoint or interpreter.
+
+Trust is kept in the user's state folder, by the project's real path and the hash of each file that it covers. Any
+change of one of these files, or a new one among them, ends it.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from enum import Enum
+from pathlib import Path
+
+from coder.atomic import System, replace_file
+from coder.failure import Conflict
+from coder.ledger import private_folder
+from coder.repository.gate import PathGate
+
+COVERED = ("coder.toml", "AGENTS.md")
+"""Files of a project that steer the program: settings, and instructions to the agent."""
+
+
+class Standing(Enum):
+    """What is known of a project."""
+
+    EMPTY = "it has no files that could set anything"
+    TRUSTED = "trusted"
+    UNKNOWN = "not trusted yet"
+    CHANGED = "changed since it was trusted"
+
+
+class Trust:
+    """The user's decisions. Raises OSError when they cannot be read or stored."""
+
+    def __init__(self, state: Path) -> None:
+        self.path = state / "trust.json"
+
+    def standing(self, root: Path) -> Standing:
+        present = covered_files(root)
+        if not present:
+            return Standing.EMPTY
+        known = self._load().get(str(PathGate(root).root))
+        if known is None:
+            return Standing.UNKNOWN
+        return Standing.TRUSTED if known == present else Standing.CHANGED
+
+    def grant(self, root: Path) -> dict[str, str]:
+        """Trusts the project's files as they are now. Returns them with their hashes."""
+        present = covered_files(root)
+        self._store({**self._load(), str(PathGate(root).root): present})
+        return present
+
+    def revoke(self, root: Path) -> bool:
+        """Whether there was anything to take back."""
+        decisions = self._load()
+        had = decisions.pop(str(PathGate(root).root), None) is not None
+        self._store(decisions)
+        return had
+
+    def _load(self) -> dict[str, dict[str, str]]:
+        try:
+            decisions: dict[str, dict[str, str]] = json.loads(self.path.read_text("utf-8"))
+            return decisions
+        except FileNotFoundError:
+            return {}
+
+    def _store(self, decisions: dict[str, dict[str, str]]) -> None:
+        private_folder(self.path.parent)
+        replace_file(System(), self.path, json.dumps(decisions, indent=1).encode())
+
+
+def covered_files(root: Path) -> dict[str, str]:
+    """The files that trust is about, with their sha256. One that may not be read counts as absent: nobody reads it."""
+    gate, present = PathGate(root), {}
+    for name in COVERED:
+        with suppress(FileNotFoundError, Conflict):
+            present[name] = gate.read(name).hash
+    return present
