@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: setup demo test lint test-slow clean
+.PHONY: setup demo test lint test-slow tables clean
 
 setup: $(READY)
 
@@ -27,6 +27,10 @@ test: lint
 
 test-slow: setup
 	$(BIN)/python -m pytest -m 'slow'
+
+# Put the measured tables (benchmarks/results/) into the pages.
+tables: setup
+	$(BIN)/python -m benchmarks.tables
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

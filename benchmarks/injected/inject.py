@@ -27,6 +27,7 @@ from benchmarks.injected.packages import Package, fresh_copy, packages, pristine
 from benchmarks.injected.suites import Coverage, coverage, run_suite
 
 SEED = 1
+HALVES = ("tune", "test")
 TIMEOUT_S = 30.0
 MOST_FAILING = 0.5
 ATTEMPTS = 1000
@@ -176,12 +177,13 @@ def draw(half: str, slot: str, family: str, used: Used, bench: Workbench) -> Bug
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=120, help="bugs in each half")
+    parser.add_argument("--half", choices=HALVES, action="append", help="only this half")
     parser.add_argument("--out", type=Path, default=listing.LIST)
     arguments = parser.parse_args()
     done = {bug.id: bug for bug in listing.load(arguments.out)} if arguments.out.exists() else {}
     folder = Path(tempfile.mkdtemp(prefix="inject-"))
     try:
-        for half in ("tune", "test"):
+        for half in arguments.half or HALVES:
             used: Used = Counter()
             for slot, family in slots(half, arguments.count):
                 bug = done.get(slot) or draw(half, slot, family, used, Workbench(folder))

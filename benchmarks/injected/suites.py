@@ -43,6 +43,7 @@ def run_suite(root: Path, nodes: Sequence[str] = (), timeout: float = 60.0, trac
             "PYTHONPATH": str(PROBE),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "INJECTED_PROBE_OUT": str(out),
         }
         if trace:
