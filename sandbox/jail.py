@@ -25,11 +25,11 @@ class Sandbox:
     """Runs commands on one rung of the ladder. Safe to use from several threads at once."""
 
     def __init__(self, rung: Rung) -> None:
-        self._rung = rung
+        self.rung = rung
 
     @property
     def level(self) -> Level:
-        return self._rung.level
+        return self.rung.level
 
     @classmethod
     def detect(cls, force: Level | None = None) -> Sandbox:
@@ -80,7 +80,7 @@ class Sandbox:
         program = [Path(argv[0]).parent] if os.path.isabs(argv[0]) else []
         environment = policy.environment(program, "/tmp", env)
         return Jailed.start(
-            self._rung,
+            self.rung,
             lambda report: Job(tuple(argv), tree, limits, environment, paths, tuple(pass_fds), report),
         )
 

@@ -38,7 +38,8 @@ def etc_files(uid: int, gid: int) -> dict[str, str]:
 
 def environment(path: Iterable[Path], temporary: str, extra: Mapping[str, str]) -> dict[str, str]:
     """The whole environment of a run: nothing of the caller's, then `extra`. `path` comes first on PATH."""
-    places = [*(str(place) for place in path), "/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+    system = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
+    places = dict.fromkeys((*map(str, path), *system))
     return {
         "PATH": ":".join(places),
         "HOME": f"{temporary}/home",
@@ -49,6 +50,7 @@ def environment(path: Iterable[Path], temporary: str, extra: Mapping[str, str]) 
         "USER": "coder",
         "LOGNAME": "coder",
         "PYTHONNOUSERSITE": "1",
+        "GIT_CONFIG_NOSYSTEM": "1",
         **extra,
     }
 

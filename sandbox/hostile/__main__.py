@@ -1,4 +1,4 @@
-"""`python -m sandbox.hostile [LEVEL]`: the forty behaviours on one level, as JSON lines.
+"""`python -m sandbox.hostile [LEVEL [NUMBER…]]`: the forty behaviours, or some, on one level, as JSON lines.
 
 Without a jail (NONE) the probes show that they can tell a leak; for that they must not run as root.
 """
@@ -10,7 +10,7 @@ import os
 import sys
 
 from sandbox.contract import Level, SandboxUnavailable
-from sandbox.hostile.behaviours import examine
+from sandbox.hostile.behaviours import NAMES, examine
 from sandbox.jail import Sandbox
 
 
@@ -23,7 +23,7 @@ def main() -> None:
     except SandboxUnavailable as refusal:
         sys.exit(str(refusal))
     print(json.dumps({"level": sandbox.level.name}), flush=True)
-    for finding in examine(sandbox):
+    for finding in examine(sandbox, map(int, sys.argv[2:]) if len(sys.argv) > 2 else NAMES):
         print(json.dumps({"number": finding.number, "leaks": finding.leaks, "remark": finding.remark}), flush=True)
 
 
