@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import torch
 
@@ -65,23 +66,22 @@ class ToyModel:
     ) -> tuple[torch.Tensor, tuple[int, ...]]:
         self.passes += 1
         after = (*state, *(int(token) for token in tokens))
-        every_TV = self._forward(torch.tensor(after), history=len(after)) if after else torch.zeros(0, self.vocabulary)
-        return every_TV[len(state) :][rows if rows is not None else slice(None)], after
+        return self._forward(torch.tensor(after, dtype=torch.long), len(state), False)[rows or slice(None)], after
 
     def preview(self, block: Block, state: tuple[int, ...]) -> torch.Tensor:
         self.passes += 1
         tokens_T = block.tokens.masked_fill(block.masked, self.vocabulary)
-        every_TV = self._forward(torch.cat([torch.tensor(state, dtype=torch.long), tokens_T]), history=len(state))
-        return every_TV[len(state) :]
+        return self._forward(torch.cat([torch.tensor(state, dtype=torch.long), tokens_T]), len(state), True)
 
-    def _forward(self, tokens_T: torch.Tensor, history: int) -> torch.Tensor:
+    def _forward(self, tokens_T: torch.Tensor, first: int, both_ways: bool) -> torch.Tensor:
+        """Logits of the rows from `first` on."""
         count = len(tokens_T)
         x_TD = self._embed_VD[tokens_T] + torch.sin(torch.arange(count)[:, None] * self._place_D)
-        q_TD, k_TD, v_TD = (x_TD @ mix_DD for mix_DD in self._mix_DD)
-        seen_TT = torch.ones(count, count, dtype=torch.bool).tril()
-        seen_TT[history:] = True
-        scores_TT = (q_TD @ k_TD.T / k_TD.shape[1] ** 0.5).masked_fill(~seen_TT, -torch.inf)
-        return (x_TD + scores_TT.softmax(-1) @ v_TD) @ self._head_DV
+        q_TD, k_TD, v_TD = x_TD[first:] @ self._mix_DD[0], x_TD @ self._mix_DD[1], x_TD @ self._mix_DD[2]
+        scores_TT = q_TD @ k_TD.T / k_TD.shape[1] ** 0.5
+        if not both_ways:
+            scores_TT = scores_TT.masked_fill(~torch.ones_like(scores_TT, dtype=torch.bool).tril(first), -torch.inf)
+        return (x_TD[first:] + scores_TT.softmax(-1) @ v_TD) @ self._head_DV
 
 
 class ScriptedModel:
@@ -145,3 +145,13 @@ class RewindableToy(ToyModel):
 
     def rewind(self, state: tuple[int, ...], position: int) -> tuple[int, ...]:
         return state[:position]
+
+
+class ChatByteTokenizer(ByteTokenizer):
+    """Bytes and the ChatML control tokens."""
+
+    vocabulary = 259
+    special: ClassVar[dict[str, int]] = {"<|im_start|>": 257, "<|im_end|>": 258}
+
+    def token_bytes(self, token: int) -> bytes:
+        return super().token_bytes(token) if token < 257 else list(self.special)[token - 257].encode()
