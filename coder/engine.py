@@ -229,9 +229,8 @@ class Engine:
 
         limits = Limits(memory=self.settings.memory_mb * MIB)
         if self.settings.test_command:
-            return CommandSession(
-                sandbox, tree, self.settings.test_command, limits, allow_tests=request.allow_test_edits
-            )
+            command, allowed = self.settings.test_command, request.allow_test_edits
+            return CommandSession(sandbox, tree, command, limits, allow_tests=allowed, python=self.python)
         return TestSession(
             sandbox,
             tree,

@@ -130,7 +130,7 @@ class Validation(Event):
 
 @dataclass(frozen=True)
 class PatchFound(Event):
-    """A proved patch as it would be applied: `number` of `of`, after `tried` candidates. `proof` is one line for people."""
+    """A proved patch as it would be applied: `number` of `of`, after `tried` candidates. `proof` is for people."""
 
     type: ClassVar[str] = "patch"
     number: int

@@ -204,8 +204,10 @@ def _parsed(context: RepairContext) -> Iterator[tuple[str, Source]]:
     """The files that may be edited and that the failing tests have to do with; those that do not parse are left out."""
     ran = {path for node in context.targets for path in context.baseline.tests[node].lines}
     ran |= {frame.path for node in context.targets for frame in context.baseline.tests[node].frames}
-    for path in context.files:
-        if path.endswith(".py") and (path in ran or not ran) and (context.allow_tests or not is_protected(path)):
+    editable = [path for path in context.files if context.allow_tests or not is_protected(path)]
+    reached = ran.intersection(editable)
+    for path in editable:
+        if path.endswith(".py") and (path in reached or not reached):
             try:
                 yield path, Source(path, context.files[path])
             except (SyntaxError, ValueError, RecursionError):
