@@ -1,0 +1,157 @@
+"""The OpenAI wire format, seen from a client: what is sent, and answers put together from pieces. Imports no torch."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from model.chat import ChatError, ChatOptions, Message, Text, Thinking, Tool, ToolCall
+from model.schema import mismatch
+
+
+class Draft:
+    """An answer as it comes, piece by piece."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.reason = "stop"
+        self.usage = (0, 0)
+        self._calls: dict[int, dict[str, str]] = {}
+
+    def push(self, piece: Mapping[str, Any]) -> Iterator[Text | Thinking]:
+        if usage := piece.get("usage"):
+            self.usage = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
+        for choice in piece.get("choices") or []:
+            delta = choice.get("delta") or choice.get("message") or {}
+            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+                yield Thinking(thought)
+            if text := delta.get("content"):
+                self.text += text
+                yield Text(text)
+            for place, part in enumerate(delta.get("tool_calls") or []):
+                call = self._calls.setdefault(part.get("index", place), {"id": "", "name": "", "arguments": ""})
+                function = part.get("function") or {}
+                call["id"] = part.get("id") or call["id"]
+                call["name"] += function.get("name") or ""
+                call["arguments"] += function.get("arguments") or ""
+            if choice.get("finish_reason") == "length":
+                self.reason = "length"
+
+    def json_text(self) -> str:
+        """The text without the fence that models like to put around JSON."""
+        text = self.text.strip()
+        if text.startswith("```"):
+            text = text.split("\n", 1)[-1].removesuffix("```").strip()
+        return text
+
+    def spelled_calls(self) -> str:
+        return "".join(f"\n{call['name']}({call['arguments']})" for call in self._calls.values())
+
+    def checked(self, tools: Sequence[Tool], options: ChatOptions) -> tuple[list[ToolCall], str | None]:
+        """The calls, and what is wrong with the answer if anything is."""
+        if options.schema is not None:
+            try:
+                return [], mismatch(json.loads(self.json_text()), options.schema)
+            except ValueError as error:
+                return [], f"not valid JSON: {error}"
+        known = {tool.name: tool for tool in tools}
+        calls = []
+        for _, call in sorted(self._calls.items()):
+            name = call["name"]
+            if name not in known:
+                return [], f"there is no tool called {name!r}"
+            try:
+                arguments = json.loads(call["arguments"] or "{}")
+            except ValueError as error:
+                return [], f"the arguments of {name} are not valid JSON: {error}"
+            if not isinstance(arguments, dict):
+                return [], f"the arguments of {name} are not a JSON object"
+            if wrong := mismatch(arguments, known[name].parameters):
+                return [], f"the arguments of {name} do not fit: {wrong}"
+            calls.append(ToolCall(name, arguments, call["id"] or f"call_{uuid.uuid4().hex[:16]}"))
+        if not calls and options.tool_choice not in ("auto", "none") and tools:
+            return [], "a tool call was required, and there is none"
+        return calls, None
+
+
+def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
+    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else."""
+    if "text/event-stream" not in response.headers.get("content-type", ""):
+        response.read()
+        yield _object(response.text)
+        return
+    for line in response.iter_lines():
+        data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
+        if data == "[DONE]":
+            return
+        if data:
+            yield _object(data)
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise ChatError(f"the server answered with something that is not an OpenAI-style object: {text[:100]!r}")
+    if error := value.get("error"):
+        raise ChatError(f"the server reports: {error.get('message', error) if isinstance(error, dict) else error}")
+    return value
+
+
+def said(response: httpx.Response) -> str:
+    """The server's own words about a failure, on one line."""
+    try:
+        body = response.json()
+        error = body.get("error", body.get("detail", body))
+        text = str(error.get("message", error) if isinstance(error, dict) else error)
+    except (ValueError, AttributeError):
+        text = response.text
+    return " ".join(text.split())[:300] or response.reason_phrase
+
+
+def words(error: httpx.HTTPError) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def seconds(value: str | None) -> float | None:
+    try:
+        return max(float(value), 0.0) if value is not None else None
+    except ValueError:
+        return None
+
+
+def sampling_fields(options: ChatOptions) -> dict[str, Any]:
+    body: dict[str, Any] = {"max_tokens": options.max_tokens, "temperature": options.temperature}
+    if options.temperature:
+        body |= {"top_p": options.top_p, "seed": options.seed}
+    return body | ({"stop": list(options.stop)} if options.stop else {})
+
+
+def function_field(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+
+
+def choice_field(choice: str) -> Any:
+    return choice if choice in ("auto", "required", "none") else {"type": "function", "function": {"name": choice}}
+
+
+def message_fields(message: Message) -> dict[str, Any]:
+    body: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.tool_calls:
+        body["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    if message.role == "tool":
+        body["tool_call_id"] = message.call_id
+    return body
