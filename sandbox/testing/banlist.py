@@ -27,7 +27,7 @@ LIMITED = {
     walk makedirs mkdir PathLike stat environ getenv strerror devnull DirEntry
 """),
     "sys": words("""
-    maxsize version_info platform byteorder stdout stderr stdin argv exit float_info int_info getsizeof
+    maxsize version_info platform byteorder stdout stderr stdin argv float_info int_info getsizeof
     maxunicode getrecursionlimit setrecursionlimit intern getdefaultencoding getfilesystemencoding executable
     version
 """),

@@ -111,6 +111,16 @@ class TestSession:
         record, pace = self._taken()
         return confirm.prove(record.setup, self._tree, record.baseline, pace, files, repeats, targets)
 
+    @property
+    def known(self) -> Baseline:
+        """The latest baseline."""
+        return self._taken()[0].baseline
+
+    def trial_recollected(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
+        """`trial` with the project imported anew in a process that has pytest loaded, even where a swap is valid."""
+        with self._lock:
+            return self._recollected(files, self._ordered(nodes))
+
     def trial_cold(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
         """`trial` in a new interpreter and a fresh sandbox: what the faster ways must agree with."""
         record, _ = self._taken()

@@ -1,4 +1,4 @@
-"""Tests that must fail. They run last, through the machinery of the project's own: if one passes, it was tampered with."""
+"""Tests that must fail, run last, through the machinery of the project's own: if one passes, it was tampered with."""
 
 from __future__ import annotations
 

@@ -125,8 +125,16 @@ class Server:
         if request.get("canary"):
             plugins.append(Canary())
         code = pytest.main(arguments(self.root, self.settings["arguments"]), plugins=plugins)
-        modules = sorted({name.partition(".")[0] for name in sys.modules}) if request.get("modules") else []
-        emit({"e": "exit", "code": int(code), "modules": modules})
+        emit({"e": "exit", "code": int(code), "modules": self._foreign_modules() if request.get("modules") else []})
+
+    def _foreign_modules(self) -> list[str]:
+        """What is loaded by now and does not belong to the repository, in the order of its loading."""
+        return [
+            name
+            for name, module in list(sys.modules.items())
+            if not self.repository.has_module(name)
+            and not self.repository.relative(getattr(module, "__file__", None) or "<none>")
+        ]
 
     @contextlib.contextmanager
     def _changed_files(self, files: dict[str, str]) -> Iterator[None]:

@@ -7,16 +7,17 @@ arguments and free variables, and if no changed function was called while the te
 from __future__ import annotations
 import __future__
 
-import ast
-import functools
 import gc
 import sys
 import threading
 from collections.abc import Iterator
-from types import CodeType, FrameType, FunctionType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, FunctionType, GeneratorType
 from typing import Any
 
+from .reduce import functions_of, reduce
+
 Key = tuple[str, int, str]  # file, first line, name: what tells one code object from all others
+SUSPENDED: dict[type, str] = {GeneratorType: "gi_code", CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
 HAS_DOCSTRING = 0x4000000  # co_flags, Python 3.14 and newer; before, the first constant is the docstring or None
 
 
@@ -59,6 +60,9 @@ class Swapper:
                 code = thing.__code__
                 self._functions.setdefault(key(code), []).append(thing)
                 self._files.add(code.co_filename)
+            elif type(thing) in SUSPENDED:
+                # A generator that nobody has resumed was never seen to run, yet keeps the code that it was made with.
+                self._called.add(key(getattr(thing, SUSPENDED[type(thing)])))
 
     def swap(self, filename: str, old: str, new: str) -> None:
         """Make the functions of `filename` behave as `new` says. Raises NotSwappable, SyntaxError, ValueError."""
@@ -77,7 +81,7 @@ class Swapper:
 
     def prepare(self, text: str) -> None:
         """Look at a file's text beforehand, in the process that lives on."""
-        _functions_of(text)
+        functions_of(text)
 
     def _targets(self, before: CodeType, after: CodeType) -> list[FunctionType]:
         name = before.co_name
@@ -181,55 +185,3 @@ def _docstring(code: CodeType) -> str | None:
 
 def _children(code: CodeType) -> list[CodeType]:
     return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-
-
-def reduce(old: str, new: str) -> tuple[str, str] | None:
-    """Both texts with all but the one changed function blanked, so that compiling costs no more than that function.
-
-    Lines keep their numbers. None where the change is not within one function or method: then compare whole files.
-    """
-    olds, news = old.split("\n"), new.split("\n")
-    same = 0
-    while same < min(len(olds), len(news)) and olds[same] == news[same]:
-        same += 1
-    tail = 0
-    while tail < min(len(olds), len(news)) - same and olds[-1 - tail] == news[-1 - tail]:
-        tail += 1
-    place = _enclosing(old, same + 1, max(len(olds) - tail, same + 1))
-    if place is None:
-        return None
-    first, last, headers = place
-    grown = len(news) - len(olds)
-    return _blank(olds, first, last, headers), _blank(news, first, last + grown, headers)
-
-
-Place = tuple[int, int, dict[int, str]]
-
-
-def _enclosing(text: str, first: int, last: int) -> Place | None:
-    """The function that holds lines first..last (from 1), as (first line, last line, headers of its classes)."""
-    return next((place for place in _functions_of(text) if place[0] <= first and last <= place[1]), None)
-
-
-@functools.lru_cache(maxsize=64)
-def _functions_of(text: str) -> list[Place]:
-    try:
-        return list(_functions(ast.parse(text.lstrip("\ufeff")).body, {}))
-    except ValueError:
-        return []  # a syntax error, or bytes that are not UTF-8
-
-
-def _functions(body: list[ast.stmt], headers: dict[int, str]) -> Iterator[Place]:
-    for statement in body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            start = min([statement.lineno, *(one.lineno for one in statement.decorator_list)])
-            if start not in headers:
-                yield start, statement.end_lineno or start, headers
-        elif isinstance(statement, ast.ClassDef):
-            header = " " * statement.col_offset + f"class {statement.name}:"
-            yield from _functions(statement.body, {**headers, statement.lineno: header})
-
-
-def _blank(lines: list[str], first: int, last: int, headers: dict[int, str]) -> str:
-    blank = [headers.get(number, "") for number in range(1, first)]
-    return "\n".join([*blank, *lines[first - 1 : last], ""])
