@@ -116,7 +116,7 @@ class Bomb:
 def _fork_bomb(bomb: Bomb) -> Finding:
     done = bomb.run(_FORKS, Limits(wall_s=3, processes=64))
     made = len(done.stdout)
-    bomb.expect(made < 64 or done.ending is Ending.PROCESSES, f"{made} processes", f"{made} forks, {done.ending.value}")
+    bomb.expect(made < 64 or done.ending is Ending.PROCESSES, f"{made} processes", f"{made} forks, {_end(done)}")
     return bomb.finding()
 
 
@@ -135,7 +135,7 @@ def _fill(place: str) -> Callable[[Bomb], Finding]:
         for what, bound in (("bytes", limits.tree), ("inodes", limits.inodes)):
             done = bomb.run(_FILL, limits, place, what)
             held = done.ending is Ending.DISK or (done.stdout.strip().isdigit() and int(done.stdout) <= bound)
-            bomb.expect(held, f"{what}: {done.stdout.strip() or done.ending.value}", f"{what}: {done.ending.value}")
+            bomb.expect(held, f"{what}: {done.stdout.strip() or _end(done)}", f"{what}: {_end(done)}")
         return bomb.finding()
 
     return fill
@@ -183,6 +183,10 @@ def _escapes(bomb: Bomb) -> Finding:
     shown = done.stdout + done.stderr
     bomb.expect(done.stdout == "start\tend\n" * 2 and done.stderr == "done\n", repr(shown))
     return bomb.finding()
+
+
+def _end(done: Completed) -> str:
+    return "refused" if done.ending is Ending.EXITED else done.ending.value
 
 
 def _alive(token: str) -> bool:
