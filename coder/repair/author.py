@@ -28,9 +28,9 @@ BASES = 12
 class Author(threading.Thread):
     """Fills the pool in rounds of rising cost, as long as the search lasts.
 
-    Round a: single edits of the likeliest functions, then of the next; all are skimmed, the best are read. Round b: edits
-    on top of an edit that brought a failing test further. Round c: lines and expressions that the model writes. No
-    round waits for another to end: what is cheap and due goes first. `warm` is set when the first candidates are in
+    Round a: single edits of the likeliest functions, then of the next; all are skimmed, the best are read. Round b:
+    edits on top of an edit that brought a failing test further. Round c: lines and expressions that the model writes.
+    No round waits for another to end: what is cheap and due goes first. `warm` is set when the first candidates are in
     order, `idle` while there is nothing left to do; `failure` holds what went wrong, if anything did.
     """
 

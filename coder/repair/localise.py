@@ -149,8 +149,9 @@ def hints(texts: Iterable[str], failing: Iterable[TestReport]) -> Hints:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 if 0 < len(node.value) <= 40:
                     strings.setdefault(node.value)
-            elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-                numbers.setdefault(node.value)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+                if not isinstance(node.value, bool):
+                    numbers.setdefault(node.value)
             elif (
                 isinstance(node, ast.Call) and ast.unparse(node.func).endswith(("raises", "assertRaises")) and node.args
             ):

@@ -91,8 +91,8 @@ class _Canonical(ast.NodeTransformer):
         self.generic_visit(node)
         inner = node.operand
         if isinstance(node.op, ast.Not) and isinstance(inner, ast.Compare) and len(inner.ops) == 1:
-            if negated := _NEGATED.get(type(inner.ops[0])):
-                return ast.Compare(inner.left, [negated()], inner.comparators)
+            negated = _NEGATED.get(type(inner.ops[0]))
+            return ast.Compare(inner.left, [negated()], inner.comparators) if negated else node
         if isinstance(node.op, ast.USub) and isinstance(inner, ast.Constant) and type(inner.value) in (int, float):
             return ast.Constant(-inner.value)  # type: ignore[operator]
         return node

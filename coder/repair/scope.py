@@ -23,7 +23,11 @@ BUILTINS = (
     "next", "iter", "repr", "print", "frozenset", "bytes",
 )  # fmt: skip
 METHODS = {
-    str: ("lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit", "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode", "format", "splitlines", "isspace", "isalnum", "rfind", "zfill"),
+    str: (
+        "lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit",
+        "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode", "format",
+        "splitlines", "isspace", "isalnum", "rfind", "zfill",
+    ),
     list: ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "copy", "index", "count", "clear"),
     dict: ("get", "items", "keys", "values", "setdefault", "update", "pop", "copy"),
     set: ("add", "discard", "remove", "union", "update", "intersection", "difference", "copy"),
@@ -296,9 +300,10 @@ class Scope:
 
     @cached_property
     def expressions(self) -> list[ast.expr]:
-        """Donor expressions of the function, short ones, each text once."""
+        """Donor expressions of the function's body, short ones, each text once."""
         found: dict[str, ast.expr] = {}
-        for node in ast.walk(self.root):
+        body = self.function.body if self.function else self.source.tree.body
+        for node in (node for statement in body for node in ast.walk(statement)):
             if isinstance(node, ast.expr) and not isinstance(node, ast.Constant | ast.Starred | ast.Slice):
                 if isinstance(getattr(node, "ctx", None), ast.Store | ast.Del) or isinstance(node, ast.JoinedStr):
                     continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from coder.patch import Proposal
 from coder.repair import rank
@@ -82,7 +83,7 @@ def repeated(proposals: Sequence[Proposal], source: Source) -> list[Proposal]:
     for (origin, old, new), members in groups.items():
         if 2 <= len(members) <= 6:
             edits = tuple(sorted((member.edits[0] for member in members), key=lambda edit: edit.span))
-            if all(a.span.end <= b.span.start for a, b in zip(edits, edits[1:])):
+            if all(a.span.end <= b.span.start for a, b in pairwise(edits)):
                 prior = max(member.prior for member in members) - REPEATED
                 note = f"`{' '.join(old.split())[:40]}` → `{new[:40]}` at {len(members)} places"
                 found.append(Proposal(edits, {}, origin, prior, note))

@@ -10,14 +10,15 @@ from coder.repair.edits.base import Draft, Region
 from coder.repair.scope import Scope
 
 _WRAPPERS = {
-    "len": 4, "str": 4, "int": 4, "abs": 3, "list": 3, "set": 2, "sorted": 3, "sum": 2, "max": 1.5, "min": 1.5, "float": 2,
-    "tuple": 2, "round": 1, "reversed": 1, "bool": 1, "range": 1, "bin": 0.7, "ord": 0.7, "chr": 0.7, "dict": 0.7,
-    "enumerate": 1, "iter": 0.3, "next": 0.3, "repr": 0.7, "any": 0.5, "all": 0.5,
+    "len": 4, "str": 4, "int": 4, "abs": 3, "list": 3, "set": 2, "sorted": 3, "sum": 2, "max": 1.5, "min": 1.5,
+    "float": 2, "tuple": 2, "round": 1, "reversed": 1, "bool": 1, "range": 1, "bin": 0.7, "ord": 0.7, "chr": 0.7,
+    "dict": 0.7, "enumerate": 1, "iter": 0.3, "next": 0.3, "repr": 0.7, "any": 0.5, "all": 0.5,
 }  # fmt: skip
 _METHODS = {
-    ".lower()": 3, ".upper()": 2, ".strip()": 3, ".copy()": 2, ".items()": 3, ".keys()": 1.5, ".values()": 2, ".split()": 2,
-    ".rstrip()": 1, ".lstrip()": 1, ".encode()": 0.7, ".decode()": 0.7, ".swapcase()": 0.5, ".title()": 0.5,
-    ".capitalize()": 0.5, ".isalpha()": 0.7, ".isdigit()": 0.7, ".isupper()": 0.5, ".islower()": 0.5, ".pop()": 0.5,
+    ".lower()": 3, ".upper()": 2, ".strip()": 3, ".copy()": 2, ".items()": 3, ".keys()": 1.5, ".values()": 2,
+    ".split()": 2, ".rstrip()": 1, ".lstrip()": 1, ".encode()": 0.7, ".decode()": 0.7, ".swapcase()": 0.5,
+    ".title()": 0.5, ".capitalize()": 0.5, ".isalpha()": 0.7, ".isdigit()": 0.7, 
+    ".isupper()": 0.5, ".islower()": 0.5, ".pop()": 0.5,
 }  # fmt: skip
 _KEYWORDS = {
     "sorted": ("reverse=True", "key=len", "key=str", "key=abs"), "sort": ("reverse=True", "key=len"),

@@ -49,7 +49,8 @@ def guards(region: Region, at: ast.AST) -> dict[str, float]:
         for text, share in (
             (name, 1.0), (f"not {name}", 1.0), (f"{name} is None", 1.2), (f"{name} is not None", 1.2),
             (f"len({name}) == 0", 0.4), (f"{name} == 0", 0.6), (f"{name} > 0", 0.6), (f"{name} < 0", 0.6),
-            (f"{name} != 0", 0.3), (f"{name} > 1", 0.3), (f"{name} < 2", 0.3), (f"{name} == 1", 0.3), (f"len({name}) == 1", 0.3),
+            (f"{name} != 0", 0.3), (f"{name} > 1", 0.3), (f"{name} < 2", 0.3), (f"{name} == 1", 0.3),
+            (f"len({name}) == 1", 0.3),
         ):  # fmt: skip
             found.setdefault(text, weight * share)
         for kind in ("str", "int", "list", "dict"):
@@ -66,8 +67,10 @@ def guards(region: Region, at: ast.AST) -> dict[str, float]:
 
 def _negate(region: Region, node: ast.expr) -> Iterator[Draft]:
     text = region.text(node)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        return
+    if (isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)) or (
+        isinstance(node, ast.Compare) and len(node.ops) == 1
+    ):
+        return  # other families drop a `not` and turn a comparison round
     yield region.swap(
         node, f"not {text}" if not isinstance(node, ast.BoolOp | ast.IfExp) else f"not ({text})", "negate"
     )
@@ -103,7 +106,7 @@ def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
     elif isinstance(region.parent(node), ast.BoolOp):
         return
     present = {ast.unparse(value) for value in values}
-    start, end = region.source.outer_span(values[-1])
+    _, end = region.source.outer_span(values[-1])
     for value in values:
         if not isinstance(value, ast.Compare):
             continue

@@ -10,7 +10,8 @@ from coder.repair.edits.base import Draft, Region
 
 # Functions that are taken for each other.
 _KIN = (
-    ("min", "max", "sum", "len"), ("any", "all"), ("sorted", "reversed", "list", "set"), ("str", "int", "float", "repr"),
+    ("min", "max", "sum", "len"), ("any", "all"), ("sorted", "reversed", "list", "set"),
+    ("str", "int", "float", "repr"),
     ("floor", "ceil", "round", "int", "abs"), ("list", "tuple", "set", "frozenset", "sorted"), ("zip", "enumerate"),
     ("append", "extend", "insert", "add"), ("lower", "upper", "title", "capitalize", "swapcase"),
     ("strip", "lstrip", "rstrip"), ("find", "rfind", "index", "rindex"), ("isalpha", "isdigit", "isalnum", "isnumeric"),
@@ -38,10 +39,10 @@ def propose(region: Region) -> Iterator[Draft]:
             case ast.Attribute():
                 yield from _attribute(region, node)
     for node in region.loads:
-        if isinstance(node, ast.Name | ast.Attribute) and not region.is_callee(node):
-            if not isinstance(region.parent(node), ast.Attribute):
-                for name in region.scope.attributes(node, called=False)[:12]:
-                    yield region.swap(node, f"{region.text(node)}.{name}", "attribute access")
+        inside = region.is_callee(node) or isinstance(region.parent(node), ast.Attribute)
+        if isinstance(node, ast.Name | ast.Attribute) and not inside:
+            for name in region.scope.attributes(node, called=False)[:12]:
+                yield region.swap(node, f"{region.text(node)}.{name}", "attribute access")
 
 
 def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
@@ -99,8 +100,7 @@ def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
         yield region.swap(node.value, region.text(node.value.value), "caller" if called else "drop attribute")
     if not called and isinstance(node.ctx, ast.Load):
         yield region.swap(node, text, "drop attribute")
-    if isinstance(node.value, ast.Name) and node.value.id in ("self", "cls") and not called:
-        if node.attr in region.scope.locals and isinstance(node.ctx, ast.Load):
+        if text in ("self", "cls") and node.attr in region.scope.locals:
             yield region.swap(node, node.attr, "identifier", 2)
 
 

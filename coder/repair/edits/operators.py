@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 
 from coder.repair.edits.base import Draft, Region
 
@@ -38,9 +39,9 @@ def propose(region: Region) -> Iterator[Draft]:
             case ast.UnaryOp():
                 yield region.swap(node, region.text(node.operand), "unary operator")
     for node in region.loads:
-        if isinstance(node, ast.Name | ast.Call | ast.Subscript | ast.Attribute) and not region.is_callee(node):
-            if not isinstance(region.parent(node), ast.Attribute | ast.UnaryOp | ast.FormattedValue):
-                yield region.swap(node, f"-{region.text(node)}", "unary operator", 0.3)
+        inside = region.is_callee(node) or isinstance(region.parent(node), ast.Attribute | ast.UnaryOp)
+        if isinstance(node, ast.Name | ast.Call | ast.Subscript | ast.Attribute) and not inside:
+            yield region.swap(node, f"-{region.text(node)}", "unary operator", 0.3)
     for statement in region.suspects:
         if isinstance(statement, ast.AugAssign):
             yield from _augmented(region, statement)
@@ -128,7 +129,7 @@ def _boolean(region: Region, node: ast.BoolOp) -> Iterator[Draft]:
     symbol = SYMBOLS[type(node.op)]
     other = "or" if symbol == "and" else "and"
     spans = [region.source.outer_span(value) for value in node.values]
-    tokens = [_between(region, a[1], b[0], symbol) for a, b in zip(spans, spans[1:])]
+    tokens = [_between(region, a[1], b[0], symbol) for a, b in pairwise(spans)]
     found = [token for token in tokens if token]
     if len(found) > 1:
         edits = tuple(region.edit(*token, other) for token in found)

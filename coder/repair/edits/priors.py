@@ -1,9 +1,9 @@
 """How often people make each kind of slip.
 
 The families of the twenty single-statement patterns carry their shares of CTSSB-1M (Richter and Wehrheim, "TSSB-3M:
-Mining single statement bugs at massive scale", 2022; https://github.com/cedricrupb/TSSB3M). No count exists for the others;
-they got round figures, together somewhat less than one half of the whole, as fixes outside the patterns are (553 k of
-966 k, most of them of several tokens, which no single edit here makes).
+Mining single statement bugs at massive scale", 2022; https://github.com/cedricrupb/TSSB3M). No count exists for the
+others; they got round figures, together somewhat less than one half of the whole, as fixes outside the patterns are
+(553 k of 966 k, most of them of several tokens, which no single edit here makes).
 """
 
 from __future__ import annotations

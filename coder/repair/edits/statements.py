@@ -121,7 +121,7 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
 
 
 def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:
-    """`return`, `break`, `continue` and `pass` for each other; a bare expression returned, an assignment of its value."""
+    """`return`, `break`, `continue` and `pass` for each other; a bare expression returned or assigned."""
     start, end = region.source.span(statement)
     if isinstance(statement, ast.Break | ast.Continue | ast.Pass):
         for word in ("break", "continue", "pass", "return", "return True", "return False"):
@@ -242,12 +242,16 @@ def _collectors(region: Region) -> list[tuple[str, str]]:
     """(receiver, method) of calls that put one thing into a container."""
     found: dict[tuple[str, str], None] = {}
     for node in ast.walk(region.scope.root):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) == 1:
-            if (
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and len(node.args) == 1
+            and (
                 node.func.attr in ("append", "add", "appendleft", "extend", "remove")
                 and len(region.text(node.func.value)) < 30
-            ):
-                found.setdefault((region.text(node.func.value), node.func.attr))
+            )
+        ):
+            found.setdefault((region.text(node.func.value), node.func.attr))
     return list(found)
 
 
