@@ -92,20 +92,22 @@ class Recorder:
         """The whole suite, going on behind each test that takes its process down."""
         reports: list[TestReport] = []
         answers: list[Answer] = []
-        total = 0
+        done = total = 0
+
+        def tell(report: TestReport) -> None:
+            nonlocal done
+            done += 1
+            if self._progress:
+                self._progress(done, total, report.node, report.outcome)
 
         def watch(event: Event) -> None:
             nonlocal total
             if event.get("e") == "collected" and isinstance(event.get("nodes"), list):
                 total = total or len(event["nodes"])
-            elif event.get("e") == "test" and self._progress:
-                done = len(reports) + sum(1 for _ in seen)
-                seen.append(event)
-                outcome = tests_of(Answer([event]))[0].outcome
-                self._progress(done + 1, total, str(event.get("node")), outcome)
+            elif event.get("e") == "test":
+                tell(tests_of(Answer([event]))[0])
 
         for _ in range(RESTARTS):
-            seen: list[Event] = []
             request = {
                 "limits": {"start": max(120.0, self._limit_s), "default": self._limit_s + GRACE_S},
                 "alarm": self._limit_s,
@@ -123,6 +125,7 @@ class Recorder:
             if cut is None:
                 break
             reports.append(cut)
+            tell(cut)
         return reports, answers
 
     def _check(self, reports: Sequence[TestReport], answer: Answer) -> None:
@@ -184,14 +187,21 @@ class Recorder:
             return []
         alarm = LOOP_S if all(test.timed_out for test in group) else self._limit_s
         limits = {"start": self._limit_s + GRACE_S, "default": alarm + GRACE_S}
-        request = {"nodes": nodes, "lines": lines, "alarm": alarm, "limits": limits}
-        try:
-            answer = server.ask(request, (alarm + 2 * GRACE_S) * (len(nodes) + 1))
-        except ServerLost:
-            self.drop_collected()
-            return []
-        cut = interrupted(answer)
-        return [*tests_of(answer), *([cut] if cut else [])]
+        reports: list[TestReport] = []
+        while nodes:
+            request = {"nodes": nodes, "lines": lines, "alarm": alarm, "limits": limits}
+            try:
+                answer = server.ask(request, (alarm + 2 * GRACE_S) * (len(nodes) + 1))
+            except ServerLost:
+                self.drop_collected()
+                break
+            cut = interrupted(answer)
+            reports += tests_of(answer)
+            if cut is None:
+                break
+            reports.append(cut)
+            nodes = nodes[nodes.index(cut.node) + 1 :] if cut.node in nodes else []
+        return reports
 
     def _compare(self, again: Iterable[TestReport], tests: Mapping[str, TestReport]) -> list[str]:
         """Note which tests ended as before; mark and return those that did not."""
@@ -238,7 +248,7 @@ class Collected(TestServer):
 
 def _usage(tail: str, setup: Setup) -> str:
     lines = [line for line in tail.splitlines() if line.strip()]
-    reason = next((line for line in lines if "error:" in line.lower()), lines[-1] if lines else "no message")
+    reason = next((line for line in lines if "error: " in line), lines[-1] if lines else "no message")
     text = f"pytest refused to start: {reason.strip()}"
     for option, plugin in (("--cov", "pytest-cov"), ("-n", "pytest-xdist"), ("--timeout", "pytest-timeout")):
         if "unrecognized arguments" in reason and f" {option}" in reason:

@@ -105,8 +105,12 @@ class Selection:
     @pytest.hookimpl(hookwrapper=True, trylast=True)
     def pytest_collection_modifyitems(self, items: list[Any]) -> Iterator[None]:
         yield
-        wanted = self._wanted
-        items[:] = sorted((item for item in items if item.nodeid in wanted), key=lambda item: wanted[item.nodeid])
+        places = [(self._place(item.nodeid), item) for item in items]
+        items[:] = [item for place, item in sorted(places, key=lambda pair: pair[0]) if place >= 0]
+
+    def _place(self, node: str) -> int:
+        """A file among the wanted stands for all its tests."""
+        return self._wanted.get(node, self._wanted.get(node.partition("::")[0], -1))
 
 
 class Skip:

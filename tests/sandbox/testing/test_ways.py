@@ -241,7 +241,7 @@ CHANGES = [
     Change("closure", "count += by", "count += by + 1", SWAP),
     Change("closure, its maker", "count = start\n", "count = start + 1\n", RECOLLECT),
     Change("generator", "number % 2 == 0", "number % 2 == 1", SWAP),
-    Change("generator made a function", "yield number", "return [number]", SWAP),
+    Change("generator made a function", "== 0:\n            yield number", "== 0:\n            return [number]", SWAP),
     Change("generator that was made at import", "number += 1", "number += 2", RECOLLECT),
     Change("coroutine", "return value + 1", "return value + 2", SWAP),
     Change("cached function", "fib(n - 1) + fib(n - 2)", "fib(n - 1) + fib(n - 1)", SWAP),
