@@ -91,14 +91,19 @@ def run() -> None:
     sys.exit(main(sys.argv[1:], Environment()))
 
 
-def _global_options(
-    context: typer.Context,
-    show_version: Annotated[bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)] = False,
-) -> None:
-    """Reads a repository, writes patches, and proves each one in a sandbox before it touches your files."""
-    if show_version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(version("coder"))
         raise typer.Exit
+
+
+def _global_options(
+    context: typer.Context,
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Reads a repository, writes patches, and proves each one in a sandbox before it touches your files."""
     _recover(context.obj)
 
 
