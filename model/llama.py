@@ -78,7 +78,7 @@ class LlamaLayer:
     epsilon: float
 
     def project(self, x: torch.Tensor, turn: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """x [..., T, E], turn [..., T, D/2] -> rotated queries [..., T, H, D], rotated keys and values [..., T, K, D]."""
+        """x [..., T, E], turn [..., T, D/2] -> turned queries [..., T, H, D], turned keys and values [..., T, K, D]."""
         normed = F.rms_norm(x, x.shape[-1:], self.attention_norm, self.epsilon)
         heads = self.qkv(normed).unflatten(-1, (self.heads + 2 * self.kv_heads, -1))
         turned = rotate(heads[..., : self.heads + self.kv_heads, :], turn.unsqueeze(-2))
@@ -167,10 +167,10 @@ class LlamaModel:
             return self.embedding_VE.new_zeros(0, self.config.width), state
         window, passes = state.window, []
         for ids in ids_T.split(min(_ROWS, self.stride)):
-            x_TE, window = self._read(self.embedding_VE[ids], self._with_room(window, len(ids)))
+            x_TE, window = self._read(self.embedding_VE[ids], self.make_room(window, len(ids)))
             passes.append(x_TE)
-        hidden_TE = self._normed(torch.cat(passes) if len(passes) > 1 else passes[0])
-        return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE[-1])
+        hidden_TE = self.normed(torch.cat(passes) if len(passes) > 1 else passes[0])
+        return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE)
 
     @torch.inference_mode()
     def preview(self, block: Block, state: LlamaState) -> torch.Tensor:
@@ -180,9 +180,9 @@ class LlamaModel:
         ids_T = torch.where(block.masked, self.config.end_id, block.tokens).to(self.device)
         if len(ids_T) == 1:
             return self.logits(first_TE)
-        window = self._with_room(state.window, len(ids_T) - 1)
+        window = self.make_room(state.window, len(ids_T) - 1)
         x_TE, _ = self._read(self.embedding_VE[ids_T[:-1]], window)
-        return self.logits(torch.cat([first_TE, self._normed(x_TE)]))
+        return self.logits(torch.cat([first_TE, self.normed(x_TE)]))
 
     def rewind(self, state: LlamaState, position: int) -> LlamaState:
         """The state as it was at an earlier position, in O(1). Raises ValueError where that lies ahead or was evicted.
@@ -206,7 +206,8 @@ class LlamaModel:
         """Normed hidden rows [..., E] -> logits [..., V]."""
         return self.head(hidden)
 
-    def _normed(self, x: torch.Tensor) -> torch.Tensor:
+    def normed(self, x: torch.Tensor) -> torch.Tensor:
+        """The final norm, before `logits`."""
         return F.rms_norm(x, x.shape[-1:], self.norm_E, self.config.norm_epsilon)
 
     def _read(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
@@ -232,7 +233,7 @@ class LlamaModel:
             x_TE = layer.finish(x_TE, attended_HTD.transpose(0, 1).flatten(1))
         return x_TE, after
 
-    def _with_room(self, window: Window, count: int) -> Window:
+    def make_room(self, window: Window, count: int) -> Window:
         """Evicts the oldest tokens after the sinks where `count` more would not fit, and moves the rest down."""
         excess = window.length + count - self.limit
         if excess <= 0:

@@ -36,6 +36,27 @@ class OnePass(Protocol[State]):
         ...
 
 
+class Foresight(Protocol[State]):
+    """What one pass over known tokens found: logits [K, V] as `commit` gives them, K states (number k has read
+    known[: k + 1]), and drafts for whichever of the known tokens will have stood."""
+
+    logits_KV: torch.Tensor
+    states: Sequence[State]
+
+    def drafts(self, row: int, token: int) -> list[int]:
+        """The likely continuation, had `token` been written after known[: row + 1]."""
+        ...
+
+
+@runtime_checkable
+class Foreseeing(Protocol[State]):
+    """A BlockModel that in one pass verifies drafts and drafts for every number of them that may stand."""
+
+    def foresee(self, known: Sequence[int], width: int, state: State) -> Foresight[State]:
+        """Reads `known` causally, with `width` draft rows for each of its tokens beside it."""
+        ...
+
+
 @runtime_checkable
 class Rewindable(Protocol[State]):
     """A BlockModel whose state can cheaply forget the last tokens it read."""
@@ -47,10 +68,12 @@ class Rewindable(Protocol[State]):
 
 @dataclass(frozen=True)
 class Drafting:
-    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches."""
+    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches.
+    foresight: draft tokens that a Foreseeing model looks ahead; its passes grow with the square."""
 
     width: int = 8
     preview: bool = True
+    foresight: int = 3
 
 
 class _Patience:
@@ -90,11 +113,17 @@ def generate(
         width = min(drafting.width, run.left - 1)
         drafts = _free_drafts(run, ngrams, width) or ahead[:width]
         previewed = False
-        if not drafts and width > 0 and drafting.preview and not isinstance(model, OnePass) and patience.willing():
+        alone = not isinstance(model, (OnePass, Foreseeing))
+        if not drafts and width > 0 and drafting.preview and alone and patience.willing():
             drafts = _previewed(model, state, run, pending, width)
             previewed = True
         masks = width if drafting.preview and isinstance(model, OnePass) else 0
-        logits_TV, states = _verify(model, state, pending, drafts, masks)
+        foresight: Foresight[Any] | None = None
+        if drafting.preview and isinstance(model, Foreseeing) and len(drafts) <= drafting.foresight:
+            foresight = model.foresee(pending + drafts, drafting.foresight, state)
+            logits_TV, states = foresight.logits_KV[len(pending) - 1 :], foresight.states
+        else:
+            logits_TV, states = _verify(model, state, pending, drafts, masks)
         run.passes += 1
         run.drafted += len(drafts)
         fresh: list[int] = []
@@ -112,6 +141,8 @@ def generate(
         ahead = []
         if stood == len(drafts) and masks and run.going:
             ahead = run.guess(logits_TV[len(drafts) + 1 :])[0].tolist()
+        if foresight is not None and run.going:
+            ahead = foresight.drafts(len(pending) - 1 + stood, fresh[-1])
         kept = _forget(model, states, len(drafts) - stood)
         if kept is not None:
             state, pending = kept, fresh[-1:]

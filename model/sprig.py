@@ -1,0 +1,200 @@
+"""Sprig: a frozen Llama trunk that commits, and a trained block side with a gated-delta memory that drafts and fills
+in.
+
+`commit` is the trunk, to the rounding of its precision: nothing trained can make it worse. `preview` runs a block's
+rows through the same trunk with the block side's adapters. `foresee` does both in one pass. Shape letters as in
+`block_side.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from model.block_side import BlockSide, Context, Layout, run_rows
+from model.llama import LlamaModel, LlamaState, rotate
+from model.protocol import Block
+
+_PIECE = 512  # tokens of one pass of the trunk; none is evicted before the memory took it up
+
+
+@dataclass(frozen=True, eq=False)
+class SprigState:
+    """What was read: the trunk's window, the memory [H, D, D] of each memory layer, and what is not yet in it.
+
+    `unwritten` counts the window's last tokens that the memory has not taken up (it does so by whole chunks). `last`
+    is the last token's id.
+    """
+
+    trunk: LlamaState
+    memory: dict[int, torch.Tensor]
+    unwritten: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class SprigForesight:
+    """What one pass over known tokens found out.
+
+    `logits_KV`: row k speaks about the token after known[k]. `states[k]` has read known[: k + 1].
+    """
+
+    logits_KV: torch.Tensor
+    states: Sequence[SprigState]
+    _model: Sprig
+    _hidden_KME: torch.Tensor
+
+    def drafts(self, row: int, token: int) -> list[int]:
+        """The likely continuation, had `token` been written after known[: row + 1]."""
+        return self._model.draft(self._hidden_KME[row], token)
+
+
+class Sprig:
+    """The trunk and its block side as a `BlockModel`. `memory=False` closes the history slots."""
+
+    def __init__(self, trunk: LlamaModel, side: BlockSide, *, memory: bool = True) -> None:
+        self.trunk = trunk
+        self.side = side.eval().requires_grad_(False)
+        self.memory = memory
+        self.vocabulary = trunk.vocabulary
+        self.device = trunk.device
+        if trunk.config.begin_id is None:
+            raise ValueError("the block side needs a trunk with a begin token")
+
+    def start(self) -> SprigState:
+        empty = {int(layer): slot.empty() for layer, slot in self.side.memory.items()} if self.memory else {}
+        assert self.trunk.config.begin_id is not None
+        return SprigState(self.trunk.start(), empty, 0, self.trunk.config.begin_id)
+
+    def position(self, state: SprigState) -> int:
+        return state.trunk.position
+
+    def next_logits(self, state: SprigState) -> torch.Tensor:
+        """Logits [V] of the token after everything read."""
+        return self.trunk.next_logits(state.trunk)
+
+    @torch.inference_mode()
+    def read(self, tokens: Sequence[int] | torch.Tensor, state: SprigState) -> tuple[torch.Tensor, SprigState]:
+        """The trunk's normed rows [T, E], and the state with the tokens in its window and memory."""
+        ids_T = torch.as_tensor(tokens, dtype=torch.int64, device=self.device)
+        hidden = [self.trunk.embedding_VE.new_zeros(0, self.trunk.config.width)]
+        for piece in ids_T.split(min(_PIECE, self.trunk.stride)) if len(ids_T) else ():
+            rows_TE, trunk = self.trunk.read(piece, state.trunk)
+            hidden.append(rows_TE)
+            state = self._written(SprigState(trunk, state.memory, state.unwritten + len(piece), int(piece[-1])))
+        return torch.cat(hidden), state
+
+    @torch.inference_mode()
+    def commit(
+        self, tokens: Sequence[int] | torch.Tensor, state: SprigState, *, rows: slice | None = None
+    ) -> tuple[torch.Tensor, SprigState]:
+        hidden_TE, after = self.read(tokens, state)
+        return self.trunk.logits(hidden_TE if rows is None else hidden_TE[rows]), after
+
+    @torch.inference_mode()
+    def preview(self, block: Block, state: SprigState) -> torch.Tensor:
+        """Row 0 is the last token again, so that even the first place of the block knows what stands on its right."""
+        last = torch.tensor([state.last], device=self.device)
+        tokens_1B = torch.cat([last, block.tokens.to(self.device)])[None]
+        masked_1B = torch.cat([torch.zeros(1, dtype=torch.bool), block.masked.cpu()])[None].to(self.device)
+        window = state.trunk.window.prefix(state.trunk.window.length - 1)
+        context = Context(window.keys_LKTD, window.values_LKTD, None, self._memory_of(state))
+        x_1BE = self.side.embed(self.trunk, tokens_1B, masked_1B)
+        turn_1BD = self.trunk.turns_TD[window.length : window.length + tokens_1B.shape[1]][None]
+        hidden_1BE, _, _ = run_rows(self.trunk, self.side, x_1BE, turn_1BD, context, Layout(tokens_1B.shape[1]))
+        return self.trunk.logits(hidden_1BE[0, :-1])
+
+    def rewind(self, state: SprigState, position: int) -> SprigState:
+        """The state as it was at an earlier position, while the tokens between are not yet in the memory.
+        Raises ValueError where they are, or were evicted."""
+        back = state.trunk.position - position
+        if state.memory and back > state.unwritten:
+            raise ValueError(f"the memory has taken up tokens after position {position}")
+        return replace(state, trunk=self.trunk.rewind(state.trunk, position), unwritten=max(state.unwritten - back, 0))
+
+    @torch.inference_mode()
+    def foresee(self, known: Sequence[int], width: int, state: SprigState) -> SprigForesight:
+        """Verifies `known` (pure trunk, causal) and drafts `width` tokens for every length that may stand, in one pass.
+
+        After row k come `width` mask rows that see known[: k + 1] only, as in TiDAR
+        (https://arxiv.org/abs/2511.08923): the next pass has its drafts whatever is accepted in this one.
+        """
+        state = self._written(state)
+        count = len(known)
+        known_K = torch.as_tensor(known, dtype=torch.int64, device=self.device)
+        room = self.trunk.make_room(state.trunk.window, count + width)
+        x_BE = torch.cat([
+            self.trunk.embedding_VE[known_K].float(),
+            (self.side.mask_E + self.side.slot_SE[:width]).repeat(count, 1),
+        ])  # fmt: skip
+        place_B = room.length + self._places(count, width)
+        context = Context(room.keys_LKTD, room.values_LKTD, None, self._memory_of(state))
+        layout = Layout(width, count, self._unseen(count, width))
+        hidden_1BE, keys, values = run_rows(
+            self.trunk, self.side, x_BE[None], self.trunk.turns_TD[place_B][None], context, layout
+        )
+        window = room.extend(count)
+        window.keys_LKTD[:, :, room.length :] = keys[:, 0, :count].transpose(1, 2)
+        window.values_LKTD[:, :, room.length :] = values[:, 0, :count].transpose(1, 2)
+        hidden_BE = hidden_1BE[0]
+        states = [
+            SprigState(
+                LlamaState(window.prefix(room.length + k + 1), state.trunk.position + k + 1, hidden_BE[: k + 1]),
+                state.memory, state.unwritten + k + 1, int(known[k]),
+            )
+            for k in range(count)
+        ]  # fmt: skip
+        return SprigForesight(
+            self.trunk.logits(hidden_BE[:count]), states, self, hidden_BE[count:].view(count, width, -1)
+        )
+
+    @torch.inference_mode()
+    def draft(self, hidden_ME: torch.Tensor, token: int) -> list[int]:
+        """The greedy chain through a group of mask rows: each row hears the token before it, then speaks."""
+        chain: list[int] = []
+        for hidden_E in hidden_ME:
+            previous_E = self.trunk.embedding_VE[token].float()
+            token = int(self.trunk.logits(self.side.condition(hidden_E, previous_E)[None]).argmax())
+            chain.append(token)
+        return chain
+
+    def _memory_of(self, state: SprigState) -> dict[int, torch.Tensor]:
+        return {layer: state_HDD[None] for layer, state_HDD in state.memory.items()}
+
+    def _places(self, count: int, width: int) -> torch.Tensor:
+        """Window columns of the known rows and of each group's masks, counted from the first known row."""
+        known_K = torch.arange(count, device=self.device)
+        masks_KM = known_K[:, None] + 1 + torch.arange(width, device=self.device)
+        return torch.cat([known_K, masks_KM.flatten()])
+
+    def _unseen(self, count: int, width: int) -> torch.Tensor:
+        """Known rows are causal; a group's rows see the known rows up to its own and each other."""
+        known_K = torch.arange(count, device=self.device)
+        group_B = torch.cat([known_K, known_K.repeat_interleave(width)])
+        mask_B = torch.arange(len(group_B), device=self.device) >= count
+        earlier_BB = ~mask_B[None, :] & (group_B[None, :] <= group_B[:, None])
+        together_BB = mask_B[:, None] & mask_B[None, :] & (group_B[None, :] == group_B[:, None])
+        return ~(earlier_BB | together_BB)
+
+    def _written(self, state: SprigState) -> SprigState:
+        """The state with every whole chunk of its unwritten tokens taken up by the memory."""
+        chunk = self.side.config.chunk
+        count = state.unwritten // chunk * chunk
+        if count == 0 or not state.memory:
+            return state if state.memory else replace(state, unwritten=state.unwritten % chunk)
+        window = state.trunk.window
+        first = window.length - state.unwritten
+        text = slice(first, first + count)
+        turn_TD = self.trunk.turns_TD[text].conj()
+        memory = {}
+        for name, slot in self.side.memory.items():
+            layer = int(name)
+            keys_KTD = rotate(window.keys_LKTD[layer, :, text], turn_TD)
+            values_KTD = window.values_LKTD[layer, :, text]
+            written = slot.write(
+                keys_KTD.transpose(0, 1).float(), values_KTD.transpose(0, 1).float(), state.memory[layer], chunk
+            )
+            memory[layer] = written[-1]
+        return SprigState(state.trunk, memory, state.unwritten - count, state.last)

@@ -1,0 +1,219 @@
+"""`python -m model.training.loop`: trains Sprig's block side; resumable, checkpointed, stoppable at any moment.
+
+Runs on a CPU, on a CUDA device, and under torchrun on several (gradients are averaged by all_reduce). The learning
+rate warms up, stays, and falls to nothing over the last part of the planned minutes; a run that is resumed with more
+minutes goes on from there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.distributed as dist
+
+from model.block_side import BlockSide, BlockSideConfig
+from model.llama import LlamaModel
+from model.training import corpus
+from model.training.noise import sample_blocks
+from model.training.step import StepResult, block_context, block_loss, clean_pass, written_memory
+from model.training.streams import Streams
+from model.weights.catalogue import load
+
+BLOCK_SIZES = (4, 6, 8, 8, 12, 16)
+WINDOWS = (64, 192, 4096)
+MEMORY_OFF = 0.15  # share of steps without a history, so that the adapters also work alone
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a run goes. Lengths and rows count tokens, times are minutes."""
+
+    folder: Path
+    corpus: Path
+    minutes: float
+    seed: int = 1
+    length: int = 512
+    rows: int = 512
+    rate: float = 1.5e-3
+    decay_share: float = 0.2
+    checkpoint_minutes: float = 4.0
+    threads: int = 1
+    trunk: str = "smollm2"
+    device: str = "cpu"
+
+
+class Trainer:
+    """The trunk, the block side in training, its optimizer, and the data."""
+
+    def __init__(self, plan: Plan, trunk: LlamaModel, side: BlockSide, separator: int) -> None:
+        self.plan, self.trunk, self.side = plan, trunk, side.to(plan.device)
+        self.rank = dist.get_rank() if dist.is_initialized() else 0
+        self.world = dist.get_world_size() if dist.is_initialized() else 1
+        self.optimizer = torch.optim.AdamW(side.parameters(), lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01)
+        self.random = torch.Generator().manual_seed(plan.seed * 1000 + self.rank)
+        split = {package.name: package.split for package in corpus.packages()}
+        arrays = {path.stem: np.load(path) for path in sorted(plan.corpus.glob("*.npy"))}
+        train = [ids for name, ids in arrays.items() if split.get(name) == "train"]
+        held_out = [ids for name, ids in arrays.items() if split.get(name) == "validation"]
+        self.streams = Streams(train, plan.length, plan.seed * 1000 + self.rank)
+        self.held_out = held_out
+        self.frequent_F = frequent_tokens(train, 8192)
+        self.minutes = 0.0
+        self.step = 0
+        self.best = float("inf")
+
+    def run_step(self, streams: Streams, generator: torch.Generator) -> StepResult:
+        ids_T, stream = streams.next()
+        clean = clean_pass(self.trunk, ids_T.to(self.plan.device))
+        pick = torch.rand(3, generator=generator).tolist()
+        rows = BLOCK_SIZES[int(pick[0] * len(BLOCK_SIZES))]
+        window = WINDOWS[int(pick[1] * len(WINDOWS))]
+        batch = sample_blocks(self.plan.length, rows, self.plan.rows // rows, generator)
+        states = written_memory(self.trunk, self.side, clean, stream)
+        if pick[2] < MEMORY_OFF:
+            states = {}
+        context = block_context(clean, states, batch, window, self.side.config.chunk)
+        return block_loss(self.trunk, self.side, clean, context, batch, self.frequent_F, generator)
+
+    def learn(self) -> StepResult:
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.plan.rate * learning_share(
+                self.step, self.minutes, self.plan.minutes, self.plan.decay_share
+            )
+        result = self.run_step(self.streams, self.random)
+        self.optimizer.zero_grad(set_to_none=True)
+        result.loss.total.backward()
+        if self.world > 1:
+            for parameter in self.side.parameters():
+                if parameter.grad is None:
+                    parameter.grad = torch.zeros_like(parameter)
+                dist.all_reduce(parameter.grad)
+                parameter.grad /= self.world
+        torch.nn.utils.clip_grad_norm_(self.side.parameters(), 1.0)
+        self.optimizer.step()
+        self.step += 1
+        return result
+
+    @torch.no_grad()
+    def validate(self, segments: int = 24) -> dict[str, float]:
+        """Mean loss and acceptance over fixed segments and fixed noise of the validation packages."""
+        generator = torch.Generator().manual_seed(7)
+        streams = Streams(self.held_out, self.plan.length, seed=7)
+        results = [self.run_step(streams, generator) for _ in range(segments)]
+        weight = sum(r.loss.weight.item() for r in results)
+        return {
+            "blind": sum(r.loss.blind.item() for r in results) / weight,
+            "conditioned": sum(r.loss.conditioned.item() for r in results) / weight,
+            "accepted": float(np.nanmean([r.accepted for r in results])),
+            "first": float(np.nanmean([r.first for r in results])),
+        }
+
+    def save(self, name: str) -> None:
+        if self.rank:
+            return
+        path = self.plan.folder / f"{name}.pt"
+        torch.save(
+            {
+                "side": self.side.state_dict(), "config": self.side.config.as_json(), "step": self.step,
+                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best,
+            },
+            path.with_suffix(".tmp"),
+        )  # fmt: skip
+        path.with_suffix(".tmp").replace(path)
+
+    def resume(self) -> None:
+        path = self.plan.folder / "last.pt"
+        if path.exists():
+            saved = torch.load(path, weights_only=True)
+            self.side.load_state_dict(saved["side"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            self.step, self.minutes, self.best = saved["step"], saved["minutes"], saved["best"]
+
+
+def learning_share(step: int, minutes: float, planned: float, decay_share: float, warm_up: int = 60) -> float:
+    """1 after the warm-up, falling linearly to 0 over the last `decay_share` of the planned minutes."""
+    left = (planned - minutes) / max(planned * decay_share, 1e-9)
+    return min(1.0, (step + 1) / warm_up, max(left, 0.02))
+
+
+def frequent_tokens(arrays: list[np.ndarray], count: int) -> torch.Tensor:
+    counts = np.bincount(np.concatenate([ids[:50_000] for ids in arrays]))
+    return torch.from_numpy(np.sort(np.argsort(-counts)[:count]).astype(np.int64))
+
+
+def train(trainer: Trainer) -> None:
+    """Until the planned minutes are over or the process is told to stop; the log is a JSON line every few steps."""
+    plan = trainer.plan
+    plan.folder.mkdir(parents=True, exist_ok=True)
+    stopping = [False]
+    signal.signal(signal.SIGTERM, lambda *_: stopping.__setitem__(0, True))
+    log = (plan.folder / "log.jsonl").open("a", buffering=1)
+    begun = saved_at = time.monotonic()
+    minutes_before = trainer.minutes
+    recent: list[StepResult] = []
+    while trainer.minutes < plan.minutes and not stopping[0]:
+        recent.append(trainer.learn())
+        trainer.minutes = minutes_before + (time.monotonic() - begun) / 60
+        if trainer.step % 20 == 0 and not trainer.rank:
+            weight = sum(r.loss.weight.item() for r in recent)
+            line = {
+                "step": trainer.step, "minutes": round(trainer.minutes, 2),
+                "blind": sum(r.loss.blind.item() for r in recent) / weight,
+                "conditioned": sum(r.loss.conditioned.item() for r in recent) / weight,
+                "accepted": float(np.nanmean([r.accepted for r in recent])),
+            }  # fmt: skip
+            log.write(json.dumps(line) + "\n")
+            print(line, flush=True)
+            recent = []
+        if time.monotonic() - saved_at > 60 * plan.checkpoint_minutes:
+            _checkpoint(trainer, log)
+            saved_at = time.monotonic()
+    _checkpoint(trainer, log)
+
+
+def _checkpoint(trainer: Trainer, log) -> None:
+    found = trainer.validate()
+    if found["conditioned"] < trainer.best:
+        trainer.best = found["conditioned"]
+        trainer.save("best")
+    trainer.save("last")
+    line = {"validation": found, "step": trainer.step, "minutes": round(trainer.minutes, 2)}
+    log.write(json.dumps(line) + "\n")
+    print(line, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("runs/sprig"))
+    parser.add_argument("--corpus", type=Path, default=Path("runs/corpus"))
+    parser.add_argument("--minutes", type=float, default=600)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--rank", type=int, default=32, help="rank of the adapters")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    arguments = parser.parse_args()
+    torch.set_num_threads(arguments.threads)
+    if "WORLD_SIZE" in os.environ:
+        dist.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
+    plan = Plan(
+        arguments.folder, arguments.corpus, arguments.minutes, seed=arguments.seed,
+        threads=arguments.threads, device=arguments.device,
+    )  # fmt: skip
+    trunk, _ = load(plan.trunk, "fp32")
+    torch.manual_seed(plan.seed)
+    side = BlockSide(trunk.config, BlockSideConfig(rank=arguments.rank))
+    trainer = Trainer(plan, trunk, side, trunk.config.begin_id or 0)
+    trainer.resume()
+    train(trainer)
+
+
+if __name__ == "__main__":
+    main()
