@@ -1,0 +1,64 @@
+"""Token healing: a prompt is cut back to where a token surely ends, and writing begins with what was cut off.
+
+A tokenizer merges a newline with the indentation behind it, and a space with the word behind it. A prompt that ends
+within such a token shows the model a cut that it never saw in training. Idea: https://github.com/guidance-ai/guidance.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from model.protocol import Tokenizer
+
+# The last word, the last run of signs, or nothing, and all white space around it
+_OPEN_END = re.compile(r"\s*(?:\w+|[^\w\s]+)?\s*\Z")
+_TRAILING_SPACE = re.compile(r"\s+\Z")
+_LONGEST = 120  # characters; a longer run is an ornament or data, where the cut matters little
+
+
+def cut_back(text: str) -> tuple[str, str]:
+    """Splits a prompt into what surely ends with a token and what the first new tokens must spell.
+
+    White space at the end is cut off alone: what stands before it is whole. Else the last word or run of signs is cut
+    off with the space before it, for what follows may belong to it.
+    """
+    found = _TRAILING_SPACE.search(text, max(0, len(text) - _LONGEST)) or _OPEN_END.search(
+        text, max(0, len(text) - _LONGEST)
+    )
+    at = found.start() if found else len(text)
+    return text[:at], text[at:]
+
+
+class Speller:
+    """Which tokens may come next when the text must begin with given bytes."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        spelled = [(tokenizer.token_bytes(token), token) for token in range(tokenizer.vocabulary)]
+        self._sorted = sorted(pair for pair in spelled if pair[0])
+        self._bytes = [piece for piece, _ in self._sorted]
+
+    def allowed(self, rest: bytes) -> list[int]:
+        """Tokens that spell a beginning of `rest`, or `rest` and more. Never empty where every byte has a token."""
+        ids = []
+        for size in range(1, len(rest)):
+            ids += self._spelling(rest[:size], whole=True)
+        return ids + self._spelling(rest, whole=False)
+
+    def _spelling(self, start: bytes, whole: bool) -> list[int]:
+        at, found = bisect_left(self._bytes, start), []
+        while at < len(self._bytes) and (self._bytes[at] == start if whole else self._bytes[at].startswith(start)):
+            found.append(self._sorted[at][1])
+            at += 1
+        return found
+
+
+def advance(rest: bytes, spelled: bytes) -> bytes:
+    """What must still be spelled after these bytes."""
+    return rest[len(spelled) :]
+
+
+def split_written(spelled: Sequence[bytes], forced: str) -> str:
+    """The text behind the forced beginning."""
+    return b"".join(spelled)[len(forced.encode()) :].decode("utf-8", "replace")

@@ -1,0 +1,136 @@
+"""How likely the model finds a text: whole, token by token, or as one of many alternatives in a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from os.path import commonprefix
+
+import torch
+import torch.nn.functional as F
+
+from model.branches import Branches
+from model.llama import LlamaModel, LlamaState
+from model.tokenizer import BytePairTokenizer
+
+_LOGIT_ROWS = 256  # rows whose logits exist at one time: 50 MB for a vocabulary of 49,152
+_BATCH_ROWS = 1024  # token rows of one batched pass
+
+
+@dataclass(frozen=True)
+class TokenSurprise:
+    """The characters [start, end) of a text, and how little the model expected them: -ln p of their token."""
+
+    start: int
+    end: int
+    nats: float
+
+
+class Scorer:
+    """Log-probabilities of text, in nats. Texts that begin alike are read once: the last reading is kept."""
+
+    def __init__(self, model: LlamaModel, tokenizer: BytePairTokenizer) -> None:
+        self._model = model
+        self._tokenizer = tokenizer
+        self._ids: list[int] = []
+        self._state = model.start()
+
+    @torch.inference_mode()
+    def surprise(self, text: str) -> list[TokenSurprise]:
+        """One forward pass of the text. The first token is judged against the beginning of a document."""
+        ids, ranges = self._tokenizer.offsets(text)
+        if not ids:
+            return []
+        nats = self._nats(self._hidden(ids[:-1]), torch.tensor(ids))
+        return [TokenSurprise(*where, value) for where, value in zip(ranges, nats.tolist())]
+
+    @torch.inference_mode()
+    def spans(self, prefix: str, middles: Sequence[str], suffix: str) -> list[float]:
+        """ln p(middle + suffix | prefix) for each middle, in batches over the shared prefix.
+
+        The joined text is tokenised as a whole, so a middle may merge with its neighbours; a token that begins in the
+        prefix counts in full. A prefix too long for the model's window loses its beginning.
+        """
+        joined = [self._tokenizer.offsets(prefix + middle + suffix) for middle in middles]
+        if not joined:
+            return []
+        inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
+        shared = min(len(commonprefix([ids for ids, _ in joined])), min(inside))
+        rests = [ids[shared:] for ids, _ in joined]
+        uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
+        longest = max(map(len, rests))
+        state = self._reading(joined[0][0][max(0, shared + longest - self._model.limit + 1) : shared])
+        first_V = F.log_softmax(self._model.next_logits(state), -1)
+        scores = [0.0] * len(rests)
+        by_length = sorted((index for index in range(len(rests)) if rests[index]), key=lambda index: len(rests[index]))
+        while by_length:
+            width = len(rests[by_length[-1]])
+            count = max(1, _BATCH_ROWS // width)
+            batch, by_length = by_length[-count:], by_length[:-count]
+            for index, values in zip(batch, self._branch_values(state, first_V, [rests[index] for index in batch])):
+                scores[index] = sum(values[uncounted[index] :])
+        return scores
+
+    def _branch_values(self, state: LlamaState, first_V: torch.Tensor, branches: list[list[int]]) -> list[list[float]]:
+        """ln p of every token of every branch."""
+        width = max(map(len, branches))
+        tokens_BT = torch.tensor([ids + [0] * (width - len(ids)) for ids in branches])
+        values_BT = first_V[tokens_BT[:, :1]]
+        if width > 1:
+            read = Branches(self._model, state, len(branches), width - 1).extend(tokens_BT[:, :-1])
+            nats = self._nats(read.flatten(0, 1), tokens_BT[:, 1:].flatten())
+            values_BT = torch.cat([values_BT, -nats.view(len(branches), -1)], 1)
+        return [row[: len(ids)] for row, ids in zip(values_BT.tolist(), branches)]
+
+    @torch.inference_mode()
+    def first_tokens(self, text: str, offsets: Sequence[int]) -> list[Callable[[str], float]]:
+        """For each character offset, a function: ln p of the first token of an alternative written from there.
+
+        One forward pass of the text in all; each question costs a tokenisation. Where an offset lies within a token
+        (behind the space that belongs to a word), the alternative is judged with the beginning of that token before it.
+        """
+        ids, ranges = self._tokenizer.offsets(text)
+        starts = [self._token_at(ranges, offset) for offset in offsets]
+        rows = sorted(set(starts))
+        hidden_TE = self._hidden(ids[: rows[-1]] if rows else [])
+        logs = dict(zip(rows, F.log_softmax(self._model.logits(hidden_TE[rows]), -1))) if rows else {}
+
+        def judge(log_V: torch.Tensor, head: str) -> Callable[[str], float]:
+            def first_token(alternative: str) -> float:
+                ids = self._tokenizer.encode(head + alternative)
+                return float(log_V[ids[0]]) if ids else 0.0
+
+            return first_token
+
+        ends = [ranges[at][0] if at < len(ranges) else len(text) for at in starts]
+        return [judge(logs[at], text[end:offset]) for at, end, offset in zip(starts, ends, offsets)]
+
+    def _hidden(self, ids: list[int]) -> torch.Tensor:
+        """Final hidden rows [T + 1, E]: row t predicts ids[t]; the last one, what follows."""
+        start = self._model.start()
+        return torch.cat([start.recent_TE[-1:], self._model.read(ids, start)[0]])
+
+    def _nats(self, hidden_TE: torch.Tensor, targets_T: torch.Tensor) -> torch.Tensor:
+        """-ln p of each target [T] from the row that predicts it."""
+        pairs = zip(hidden_TE.split(_LOGIT_ROWS), targets_T.split(_LOGIT_ROWS))
+        return torch.cat([F.cross_entropy(self._model.logits(rows), ids, reduction="none") for rows, ids in pairs])
+
+    @staticmethod
+    def _token_at(ranges: list[tuple[int, int]], offset: int) -> int:
+        """The index of the token that holds the offset; that of the next token behind the text's end."""
+        return next((index for index, (_, end) in enumerate(ranges) if offset < end), len(ranges))
+
+    def _reading(self, ids: list[int]) -> LlamaState:
+        """The state after these tokens, from the last reading where it began alike."""
+        common = len(commonprefix([self._ids, ids]))
+        try:
+            state = self._model.rewind(self._state, common)
+        except ValueError:  # evicted since
+            common, state = 0, self._model.start()
+        if common == len(ids) and not len(state.recent_TE):
+            common = max(common - 1, 0)
+            state = self._model.rewind(self._state, common)
+        if common < len(ids):
+            _, state = self._model.read(ids[common:], state)
+        self._ids, self._state = ids, state
+        return state
