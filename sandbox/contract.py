@@ -19,16 +19,20 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds of one run. Seconds, bytes, counts."""
+    """Bounds of one run. Seconds, bytes, counts.
+
+    `memory` is of all processes together, and of the data of each; `processes` counts threads too; `tree` and `inodes`
+    are for all that the run writes: its tree, its temporary files, its shared memory.
+    """
 
     wall_s: float = 60.0
     memory: int = 2048 * MIB
-    processes: int = 128
+    processes: int = 512
     output: int = 1 * MIB
     tree: int = 1024 * MIB
     inodes: int = 200_000
     file: int = 256 * MIB
-    descriptors: int = 512
+    descriptors: int = 1024
 
 
 class Ending(Enum):

@@ -6,6 +6,8 @@ abrupt end of this program leaves nothing behind.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 import resource
 import selectors
@@ -38,7 +40,11 @@ class Jailed:
         """Returns once the command runs. Raises JailBroken, or FileNotFoundError when it cannot be started."""
         jailed = cls(rung, make_job)
         jailed._thread.start()
-        jailed._stands.wait()
+        try:
+            jailed._stands.wait()
+        except BaseException:
+            jailed.kill()
+            raise
         if jailed._failure is not None:
             jailed._thread.join()
             raise jailed._failure
@@ -68,12 +74,12 @@ class Jailed:
     def wait(self, timeout: float | None = None) -> Completed:
         """The result, once the command and everything it started has ended. Raises TimeoutError."""
         try:
-            if not self._ended.wait(timeout):
-                raise TimeoutError("the command is still running")
-        except BaseException as interruption:
-            if not isinstance(interruption, TimeoutError):
-                self.kill()
+            finished = self._ended.wait(timeout)
+        except BaseException:
+            self.kill()
             raise
+        if not finished:
+            raise TimeoutError("the command is still running")
         if self._failure is not None:
             raise self._failure
         assert self._completed is not None
@@ -93,9 +99,9 @@ class Jailed:
             self._failure = failure
         finally:
             with self._waking:
-                self._ended.set()
                 os.close(self._wake_read)
                 os.close(self._wake_write)
+                self._ended.set()
             self._stands.set()
 
     def _run(self) -> Completed:
@@ -121,65 +127,63 @@ class Jailed:
             os.close(report_write)
         self.pid, self.tree = process.pid, command.tree
         try:
-            # 1 and not 0: then no core goes to a program outside either. The filter keeps the command from changing it.
-            resource.prlimit(process.pid, resource.RLIMIT_CORE, (1, 1))
             with process, open(report_read, "rb", buffering=0) as report:
-                return self._watch(job, command, process, report)
+                try:
+                    return self._watch(job, command, process, report.fileno())
+                except BaseException:
+                    self._strike(process.pid, force=True)
+                    raise
         finally:
             if command.watched:
                 shutil.rmtree(command.watched, ignore_errors=True)
 
-    def _watch(self, job: Job, command: Command, process: subprocess.Popen[bytes], report: object) -> Completed:
+    def _watch(self, job: Job, command: Command, process: subprocess.Popen[bytes], report: int) -> Completed:
         assert process.stdout and process.stderr
+        with contextlib.suppress(PermissionError):  # a bwrap that is set-user-id
+            # 1 and not 0: then no core goes to a program outside either. The filter keeps the command from changing it.
+            resource.prlimit(process.pid, resource.RLIMIT_CORE, (1, 1))
         gauge = watch.Gauge(process.pid, job.limits, command)
-        output: dict[object, bytearray] = {process.stdout: bytearray(), process.stderr: bytearray()}
-        message = bytearray()
-        begun, ended = time.monotonic(), os.pidfd_open(process.pid)
-        deadline = begun + _SETUP_S
-        kill_by = None
+        out, err, message = bytearray(), bytearray(), bytearray()
+        streams = {process.stdout.fileno(): out, process.stderr.fileno(): err, report: message}
+        ended = os.pidfd_open(process.pid)
+        begun = time.monotonic()
+        deadline, give_up = begun + _SETUP_S, math.inf
+        running = True
         with selectors.DefaultSelector() as selector:
-            for source in (process.stdout, process.stderr, report, ended, self._wake_read):
-                selector.register(source, selectors.EVENT_READ)  # type: ignore[arg-type]
-            running = True
+            for source in (*streams, ended, self._wake_read):
+                selector.register(source, selectors.EVENT_READ)
             while running:
                 for key, _ in selector.select(_TICK_S):
-                    source = key.fileobj
-                    if source == ended:
-                        running = False
-                    elif source == self._wake_read:
-                        os.read(self._wake_read, 1)
-                    else:
+                    if key.fd in streams:
                         piece = os.read(key.fd, 1 << 16)
-                        (message if source is report else output[source]).extend(piece)
+                        streams[key.fd].extend(piece)
                         if not piece:
-                            selector.unregister(source)
-                        if source is report and not piece and message == b"+":
+                            selector.unregister(key.fd)
+                        if key.fd == report and not piece and message == b"+":
                             begun, deadline = time.monotonic(), time.monotonic() + job.limits.wall_s
                             self._stands.set()
-                if self._ending is None:
-                    self._ending = self._excess(gauge, output, job.limits, deadline)
-                if self._ending is not None and running:
-                    self._strike(process.pid, force=kill_by is not None and time.monotonic() > kill_by)
-                    kill_by = kill_by or time.monotonic() + _SWEEP_S
+                    elif key.fd == ended:
+                        running = False
+                    else:
+                        os.read(self._wake_read, 1)
+                if running and self._ending is None:
+                    self._ending = _excess(gauge, len(out) + len(err), job.limits, deadline)
+                if running and self._ending is not None:
+                    give_up = min(give_up, time.monotonic() + _SWEEP_S)
+                    self._strike(process.pid, force=time.monotonic() > give_up)
         seconds = time.monotonic() - begun
         process.wait()
         os.close(ended)
-        for pipe in (process.stdout, process.stderr):
-            _drain(pipe.fileno(), output[pipe], job.limits.output)
-        out, err = (text.clean(bytes(output[pipe][: job.limits.output])) for pipe in (process.stdout, process.stderr))
+        for source, buffer in streams.items():
+            _drain(source, buffer, job.limits.output)
+        if self._ending is None and len(out) + len(err) > job.limits.output:
+            self._ending = Ending.OUTPUT
+        stdout, stderr = (text.clean(bytes(buffer[: job.limits.output])) for buffer in (out, err))
         if message != b"+":
-            raise _refusal(job, message.decode("utf-8", "replace"), err, self._ending)
+            raise _refusal(message.decode("utf-8", "replace"), stderr, self._ending)
         ending = self._ending or Ending.EXITED
         code = process.returncode if ending is Ending.EXITED else None
-        return Completed(job.argv, code, out, err, seconds, ending, self._rung.level)
-
-    @staticmethod
-    def _excess(gauge: watch.Gauge, output: dict[object, bytearray], limits: Limits, deadline: float) -> Ending | None:
-        if sum(map(len, output.values())) > limits.output:
-            return Ending.OUTPUT
-        if time.monotonic() > deadline:
-            return Ending.TIMEOUT
-        return gauge.excess()
+        return Completed(job.argv, code, stdout, stderr, seconds, ending, self._rung.level)
 
     def _end(self, ending: Ending) -> None:
         with self._waking:
@@ -195,6 +199,14 @@ class Jailed:
                 _signal(pid, signal.SIGKILL)
         else:
             _signal(head, signal.SIGTERM)
+
+
+def _excess(gauge: watch.Gauge, written: int, limits: Limits, deadline: float) -> Ending | None:
+    if written > limits.output:
+        return Ending.OUTPUT
+    if time.monotonic() > deadline:
+        return Ending.TIMEOUT
+    return gauge.excess()
 
 
 def _signal(pid: int, number: int) -> None:
@@ -214,9 +226,9 @@ def _drain(descriptor: int, into: bytearray, bound: int) -> None:
         pass
 
 
-def _refusal(job: Job, message: str, errors: str, ending: Ending | None) -> Exception:
+def _refusal(message: str, errors: str, ending: Ending | None) -> Exception:
     if message.startswith("+command: "):
         return FileNotFoundError(f"cannot start in the sandbox: {message.removeprefix('+command: ')}")
-    if ending is Ending.CANCELLED:
-        return JailBroken("cancelled before the command ran")
+    if ending is not None:
+        return JailBroken(f"ended before the command ran: {ending.value}")
     return JailBroken(message.removeprefix("jail: ") or errors.strip()[-2000:] or "the jail did not start")
