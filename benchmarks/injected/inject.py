@@ -28,7 +28,7 @@ from benchmarks.injected.suites import Coverage, coverage, run_suite
 
 SEED = 1
 HALVES = ("tune", "test")
-TIMEOUT_S = 30.0
+CPU_S = 20
 MOST_FAILING = 0.5
 ATTEMPTS = 1000
 PER_FUNCTION = 2
@@ -111,7 +111,7 @@ class Workbench:
         original = listing.read(root / path)
         listing.write(root / path, text)
         try:
-            outcomes = run_suite(root, sorted(nodes), TIMEOUT_S)
+            outcomes = run_suite(root, sorted(nodes), CPU_S)
         finally:
             listing.write(root / path, original)
         return None if outcomes.by_test is None else outcomes.failed & nodes

@@ -59,13 +59,8 @@ class Search:
         self.tried = 0
 
     def run(self) -> list[Proved]:
-        suspicions = localise(self._context.baseline, self._context.targets, self._sources)
-        self._listener(_localized(suspicions, time.monotonic() - self._began))
-        failing = [self._context.baseline.tests[node] for node in self._context.targets]
-        tests = list(_test_texts(self._context))
-        singles = Singles(suspicions, hints(tests, failing), Library(self._context.files))
-        preface = "".join(f"# {line}\n" for line in "\n".join(tests).splitlines()[:40] if line.strip())
-        author = Author(self._context, singles, self._base, self._pool, preface[-1600:], self._listener)
+        singles = self._singles()
+        author = Author(self._context, singles, self._base, self._pool, self._preface(), self._listener)
         author.start()
         try:
             return sorted(self._prove(author), key=lambda proved: -proved.score)
@@ -74,6 +69,18 @@ class Search:
             with self._pool.changed:
                 self._pool.changed.notify_all()
             author.join()
+
+    def _singles(self) -> Singles:
+        """The single edits of the suspicious functions."""
+        suspicions = localise(self._context.baseline, self._context.targets, self._sources)
+        self._listener(_localized(suspicions, time.monotonic() - self._began))
+        failing = [self._context.baseline.tests[node] for node in self._context.targets]
+        return Singles(suspicions, hints(_test_texts(self._context), failing), Library(self._context.files))
+
+    def _preface(self) -> str:
+        """The failing tests as a comment: what the model reads before the code."""
+        lines = "\n".join(_test_texts(self._context)).splitlines()[:40]
+        return "".join(f"# {line}\n" for line in lines if line.strip())[-1600:]
 
     def _prove(self, author: Author) -> Iterator[Proved]:
         ranked = self._context.load_model is not None and self._context.strategy.ranking
