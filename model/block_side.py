@@ -28,7 +28,7 @@ class BlockSideConfig:
     slots: int = 64
     memory_layers: tuple[int, ...] = (4, 9, 14, 19, 24, 29)
     chunk: int = 64
-    sampler: int = 768
+    sampler: int = 1024
 
     def as_json(self) -> dict:
         return asdict(self)
@@ -89,7 +89,8 @@ class BlockSide(nn.Module):
         This is what makes drafted neighbours fit each other: a row predicts blindly, then hears which token came
         before.
         """
-        return hidden + self.sampler_out(F.silu(self.sampler_in(torch.cat([hidden, previous], -1))))
+        both = torch.cat([F.rms_norm(hidden, hidden.shape[-1:]), F.rms_norm(previous, previous.shape[-1:])], -1)
+        return hidden + self.sampler_out(F.silu(self.sampler_in(both)))
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,9 @@ from model.weights.catalogue import load
 
 BLOCK_SIZES = (4, 6, 8, 8, 12, 16)
 WINDOWS = (64, 192, 4096)
+DENSE = ("sampler_in", "sampler_out", "memory")  # full matrices take a smaller rate than low-rank ones
+DENSE_RATE = 0.3
+FREQUENT = 8192  # tokens that every step's softmax contains
 MEMORY_OFF = 0.15  # share of steps without a history, so that the adapters also work alone
 
 
@@ -44,7 +47,7 @@ class Plan:
     rows: int = 512
     rate: float = 1.5e-3
     decay_share: float = 0.2
-    checkpoint_minutes: float = 4.0
+    checkpoint_minutes: float = 6.0
     threads: int = 1
     trunk: str = "smollm2"
     device: str = "cpu"
@@ -53,11 +56,18 @@ class Plan:
 class Trainer:
     """The trunk, the block side in training, its optimizer, and the data."""
 
-    def __init__(self, plan: Plan, trunk: LlamaModel, side: BlockSide, separator: int) -> None:
+    def __init__(self, plan: Plan, trunk: LlamaModel, side: BlockSide) -> None:
         self.plan, self.trunk, self.side = plan, trunk, side.to(plan.device)
         self.rank = dist.get_rank() if dist.is_initialized() else 0
         self.world = dist.get_world_size() if dist.is_initialized() else 1
-        self.optimizer = torch.optim.AdamW(side.parameters(), lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01)
+        groups = [
+            {
+                "params": [p for name, p in side.named_parameters() if (name.split(".")[0] in DENSE) == dense],
+                "share": share,
+            }
+            for dense, share in ((False, 1.0), (True, DENSE_RATE))
+        ]
+        self.optimizer = torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01)
         self.random = torch.Generator().manual_seed(plan.seed * 1000 + self.rank)
         split = {package.name: package.split for package in corpus.packages()}
         arrays = {path.stem: np.load(path) for path in sorted(plan.corpus.glob("*.npy"))}
@@ -65,7 +75,7 @@ class Trainer:
         held_out = [ids for name, ids in arrays.items() if split.get(name) == "validation"]
         self.streams = Streams(train, plan.length, plan.seed * 1000 + self.rank)
         self.held_out = held_out
-        self.frequent_F = frequent_tokens(train, 8192)
+        self.frequent_F = frequent_tokens(train, FREQUENT)
         self.minutes = 0.0
         self.step = 0
         self.best = float("inf")
@@ -85,9 +95,8 @@ class Trainer:
 
     def learn(self) -> StepResult:
         for group in self.optimizer.param_groups:
-            group["lr"] = self.plan.rate * learning_share(
-                self.step, self.minutes, self.plan.minutes, self.plan.decay_share
-            )
+            share = learning_share(self.step, self.minutes, self.plan.minutes, self.plan.decay_share)
+            group["lr"] = self.plan.rate * group["share"] * share
         result = self.run_step(self.streams, self.random)
         self.optimizer.zero_grad(set_to_none=True)
         result.loss.total.backward()
@@ -103,7 +112,7 @@ class Trainer:
         return result
 
     @torch.no_grad()
-    def validate(self, segments: int = 24) -> dict[str, float]:
+    def validate(self, segments: int = 8) -> dict[str, float]:
         """Mean loss and acceptance over fixed segments and fixed noise of the validation packages."""
         generator = torch.Generator().manual_seed(7)
         streams = Streams(self.held_out, self.plan.length, seed=7)
@@ -210,7 +219,7 @@ def main() -> None:
     trunk, _ = load(plan.trunk, "fp32")
     torch.manual_seed(plan.seed)
     side = BlockSide(trunk.config, BlockSideConfig(rank=arguments.rank))
-    trainer = Trainer(plan, trunk, side, trunk.config.begin_id or 0)
+    trainer = Trainer(plan, trunk, side)
     trainer.resume()
     train(trainer)
 
