@@ -36,7 +36,7 @@ class Sandbox:
         """The strongest level that passes its self-test, or exactly `force`. Raises SandboxUnavailable."""
         if force is Level.NONE:
             raise SandboxUnavailable("running without a jail is never detected, only demanded: Sandbox.unsafe()")
-        tried = []
+        tried = [] if bwrap.find() else ["  bubblewrap: there is no program `bwrap`"]
         for rung in _ladder():
             if force is None or rung.level is force:
                 try:
@@ -44,6 +44,10 @@ class Sandbox:
                     return cls(rung)
                 except (JailBroken, OSError, seccomp.Unsupported) as failure:
                     tried.append(f"  {rung.level.value}: {failure}")
+        if landlock.abi() < LANDLOCK_ABI:
+            tried.append(
+                f"  {Level.LANDLOCK.value}: needs Landlock ABI {LANDLOCK_ABI}, this kernel has {landlock.abi()}"
+            )
         raise SandboxUnavailable("\n".join(["no sandbox works on this machine; tried:", *tried, _HELP]))
 
     @classmethod

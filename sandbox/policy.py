@@ -20,7 +20,8 @@ ETC = tuple(
         "ssl/certs", "ssl/openssl.cnf", "terminfo", "timezone",
     )
 )  # fmt: skip
-DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts"))
+# Without a /dev of its own the jail may use these devices, and not /dev/pts: there are the user's own terminals.
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty", "ptmx"))
 # Without a /proc of its own the jail sees these files of the machine's, which say nothing of other processes.
 PROC = tuple(f"/proc/{name}" for name in ("self", "cpuinfo", "meminfo", "stat", "filesystems", "version", "sys/kernel"))
 

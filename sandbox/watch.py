@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from sandbox.contract import Ending, Limits
@@ -12,6 +11,7 @@ from sandbox.job import Command
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _RESERVE = 0.03
+_VOLUME = 4
 
 
 def processes(head: int) -> list[int]:
@@ -66,13 +66,24 @@ def machine_short() -> bool:
     return sizes.get("MemAvailable", sizes["MemTotal"]) < sizes["MemTotal"] * _RESERVE
 
 
-@dataclass
+def _free(place: Path) -> int:
+    volume = os.statvfs(place)
+    return volume.f_bavail * volume.f_frsize
+
+
 class Disk:
     """The size of a directory, measured again when the last measurement has become cheap compared with its age."""
 
-    place: Path
-    due: float = 0.0
-    used: tuple[int, int] = field(default=(0, 0))
+    def __init__(self, place: Path) -> None:
+        self.place, self.due = place, 0.0
+        self.used = (0, 0)
+        self._free = _free(place)
+
+    def lost(self) -> int:
+        """Bytes by which the free space of the volume has shrunk, by whomever. Files that were deleted while they are
+        open or mapped are in no directory: this is the last bound on them.
+        """
+        return self._free - _free(self.place)
 
     def measure(self) -> tuple[int, int]:
         """Bytes on disk and number of entries, at most some seconds old."""
@@ -118,6 +129,8 @@ class Gauge:
         if machine_short():
             return Ending.MEMORY
         size, entries = self._disk.measure() if self._disk else (0, self._entries(pids))
+        if self._disk and self._disk.lost() > _VOLUME * limits.tree:
+            return Ending.DISK
         return Ending.DISK if size > limits.tree or entries > limits.inodes else None
 
     def _entries(self, pids: list[int]) -> int:

@@ -252,6 +252,7 @@ def standard_input(attempt):
 
 
 def terminal(attempt):
+    attempt.open(facts["terminal_path"], os.O_RDWR | os.O_NOCTTY)
     attempt.call("TIOCSTI on a standard stream", fcntl.ioctl, 1, termios.TIOCSTI, b"\n")
     if os.fork() == 0:  # the leader of a session may take a terminal that it was given
         os.setsid()

@@ -92,6 +92,7 @@ class Canaries:
             "outer": os.getpid(),
             "segment": self.segment,
             "terminal": self.terminal,
+            "terminal_path": os.ttyname(self.terminal),
         }
 
     def harmed(self) -> dict[int, list[str]]:

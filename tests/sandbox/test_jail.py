@@ -50,6 +50,10 @@ def test_reports_output_and_exit_code(any_jail: Sandbox, tree: WorkingCopy) -> N
     assert done.level is any_jail.level
 
 
+def test_a_command_that_ends_at_once_is_no_broken_jail(any_jail: Sandbox, tree: WorkingCopy) -> None:
+    assert [any_jail.run(["true"], tree, SHORT).returncode for _ in range(8)] == [0] * 8
+
+
 def test_a_signal_is_told_as_a_shell_tells_it(any_jail: Sandbox, tree: WorkingCopy) -> None:
     assert any_jail.run(["sh", "-c", "kill -SEGV $$"], tree, SHORT).returncode == 128 + signal.SIGSEGV
 
@@ -261,6 +265,8 @@ def test_where_nothing_works_it_refuses_and_says_what_to_do(monkeypatch: pytest.
     with pytest.raises(SandboxUnavailable, match="install bubblewrap") as refusal:
         Sandbox.detect()
     assert "--no-sandbox" in str(refusal.value)
+    assert "no program `bwrap`" in str(refusal.value)
+    assert "needs Landlock ABI 6, this kernel has 5" in str(refusal.value)
 
 
 def test_elsewhere_than_on_linux_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -296,6 +302,19 @@ def test_containers_that_forbid_proc_still_have_a_jail(sandbox: Sandbox, tree: W
         ["sh", "-c", "ls /proc; echo x > file; cat file; echo y > /dev/null; echo z > $TMPDIR/z"], tree, SHORT
     )
     assert (done.stdout, done.returncode) == ("x\n", 0)
+
+
+def test_files_deleted_while_open_are_counted(landlock_jail: Sandbox, tree: WorkingCopy) -> None:
+    code = """if True:
+        import os, time
+        held = []
+        for number in range(40):
+            held.append(open("file", "wb", buffering=0))
+            os.unlink("file")
+            held[-1].write(os.urandom(4 << 20))
+        time.sleep(20)"""
+    done = landlock_jail.run(python(code), tree, Limits(wall_s=30, tree=16 * MIB, file=8 * MIB))
+    assert done.ending is Ending.DISK
 
 
 def test_landlock_shows_that_files_exist_but_not_their_content(landlock_jail: Sandbox, tree: WorkingCopy) -> None:

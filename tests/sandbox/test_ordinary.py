@@ -19,7 +19,7 @@ NEEDS = [
     if line.startswith("def need_")
 ]
 
-# Without namespaces: sockets and /dev/shm would be the machine's own; modes of files are not guarded by Landlock.
+# Without namespaces: sockets, terminals and /dev/shm would be the machine's own; modes of files are not guarded by Landlock.
 NOT_ON_LANDLOCK = {
     "loopback_v4",
     "loopback_v6",
@@ -29,6 +29,7 @@ NOT_ON_LANDLOCK = {
     "managers",
     "shared_memory",
     "modes",
+    "terminals",
 }
 
 
