@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sandbox import landlock, policy
-from sandbox.contract import Ending, Limits
+from sandbox.contract import Ending, Level, Limits
 from sandbox.jail import Sandbox
 from sandbox.testing import inside
 from sandbox.testing.report import TestsNotRun
@@ -79,6 +79,8 @@ class TestServer:
             "preload": list(preload),
             "protected": list(protected),
             "writable": writable,
+            # A pid namespace, or Landlock's scope of signals, makes it safe for the server to kill all that it can.
+            "alone": setup.sandbox.level is not Level.NONE,
             "origin": setup.origin,
             "landlock": str(Path(landlock.__file__).resolve()),
         }

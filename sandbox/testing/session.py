@@ -129,14 +129,15 @@ class TestSession:
         with self._tree.fork() as tree:
             for path, text in files.items():
                 tree.write(path, confirm.encode(self._tree, path, text))
+            server = None
             try:
                 server = TestServer(record.setup, tree, "fresh")
-            except ServerLost as lost:
-                return Trial({}, False, Way.COLD, time.monotonic() - began, error="ServerLost", message=str(lost))
-            try:
                 trial = self._ask(server, Way.COLD, {}, ordered)
+            except ServerLost as lost:
+                trial = _lost(Way.COLD, lost)
             finally:
-                server.close()
+                if server is not None:
+                    server.close()
         return replace(trial, seconds=time.monotonic() - began)
 
     def _taken(self) -> tuple[Recorder, Pace]:
@@ -164,24 +165,27 @@ class TestSession:
             return None
         try:
             trial = self._ask(server, Way.SWAP, files, nodes)
-        except ServerLost:
+        except ServerLost as lost:
             record.drop_collected()
-            return None
+            return _lost(Way.SWAP, lost)
         if trial is None or trial.passed or record.reproduces(trial.failed_at):
             return trial
         return None  # this test fails in a fork whatever the candidate does
 
     def _recollected(self, files: Mapping[str, str], nodes: list[str]) -> Trial:
         record, _ = self._taken()
-        try:
-            if self._fresh is None:
+        if self._fresh is None:
+            try:
                 self._fresh = TestServer(record.setup, self._tree, "fresh", preload=record.modules)
+            except ServerLost:
+                return self.trial_cold(files, nodes)
+        try:
             trial = self._ask(self._fresh, Way.RECOLLECT, files, nodes)
             assert trial is not None
             return trial
-        except ServerLost:
+        except ServerLost as lost:
             self._drop_fresh()
-            return self.trial_cold(files, nodes)
+            return _lost(Way.RECOLLECT, lost)
 
     def _drop_fresh(self) -> None:
         if self._fresh is not None:
@@ -206,6 +210,11 @@ class TestSession:
             if not trial.timed_out or before is None or before.outcome is not Outcome.PASSED:
                 return trial
         return trial
+
+
+def _lost(way: Way, lost: ServerLost) -> Trial:
+    """A candidate that took the whole server down has failed."""
+    return Trial({}, False, way, 0.0, error="ServerLost", message=str(lost))
 
 
 def _trial(answer: Answer, way: Way, nodes: Sequence[str], baseline: Baseline) -> Trial:

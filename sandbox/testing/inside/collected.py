@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from . import plugin, swap, wire
+from .calls import Calls
 from .lines import collector
 from .server import Request, Server, arguments, read, settle_paths
 
@@ -16,7 +17,7 @@ from .server import Request, Server, arguments, read, settle_paths
 def run_collected(server: Server) -> None:
     """Collect, then answer requests until the pipe closes. Ends with {"e": "fatal"} where nothing can be collected."""
     settle_paths(server.root, server.settings["origin"])
-    calls = swap.Calls()
+    calls = Calls(server.repository)
     calls.start()
     code = pytest.main(arguments(server.root, server.settings["arguments"]), plugins=[Resident(server, calls)])
     server.reply({"e": "fatal", "error": "NotCollected", "message": f"pytest ended with {int(code)}", "tail": ""})
@@ -25,7 +26,7 @@ def run_collected(server: Server) -> None:
 class Resident:
     """Takes the place of pytest's own loop over the tests."""
 
-    def __init__(self, server: Server, calls: swap.Calls) -> None:
+    def __init__(self, server: Server, calls: Calls) -> None:
         self._server = server
         self._calls = calls
         self._sources: dict[str, str] = {}

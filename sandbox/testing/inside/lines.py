@@ -5,6 +5,7 @@ from __future__ import annotations
 import dis
 import sys
 import threading
+from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any
 
@@ -19,8 +20,8 @@ class Traced:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._ran: dict[CodeType, set[int]] = {}
-        self._size: dict[CodeType, int] = {}
+        self._ran: dict[int, tuple[CodeType, set[int]]] = {}  # by identity: hashing a code object costs
+        self._size: dict[int, tuple[CodeType, int]] = {}
 
     def start(self) -> None:
         self._ran = {}
@@ -30,16 +31,16 @@ class Traced:
     def stop(self) -> dict[str, list[int]]:
         sys.settrace(None)
         threading.settrace(None)
-        return _by_path(self._repository, self._ran)
+        return _by_path(self._repository, self._ran.values())
 
     def _enter(self, frame: FrameType, event: str, arg: object) -> Any | None:
         code = frame.f_code
         if not self._repository.relative(code.co_filename):
             return None
-        ran = self._ran.setdefault(code, set())
-        size = self._size.get(code)
-        if size is None:
-            size = self._size[code] = len(_lines_of(code))
+        _, ran = self._ran.setdefault(id(code), (code, set()))
+        if id(code) not in self._size:
+            self._size[id(code)] = code, len(_lines_of(code))
+        size = self._size[id(code)][1]
         if len(ran) >= size:
             return None
         quiet = 0
@@ -79,7 +80,7 @@ class Monitored:
     def stop(self) -> dict[str, list[int]]:
         self._monitoring.set_events(self._tool, 0)
         self._monitoring.free_tool_id(self._tool)
-        return _by_path(self._repository, self._ran)
+        return _by_path(self._repository, self._ran.items())
 
     def _line(self, code: CodeType, line: int) -> Any:
         if self._repository.relative(code.co_filename):
@@ -97,8 +98,8 @@ def _lines_of(code: CodeType) -> set[int]:
     return lines - {code.co_firstlineno} or lines
 
 
-def _by_path(repository: Repository, ran: dict[CodeType, set[int]]) -> dict[str, list[int]]:
+def _by_path(repository: Repository, ran: Iterable[tuple[CodeType, set[int]]]) -> dict[str, list[int]]:
     lines: dict[str, set[int]] = {}
-    for code, numbers in ran.items():
+    for code, numbers in ran:
         lines.setdefault(repository.relative(code.co_filename), set()).update(numbers)
     return {path: sorted(numbers) for path, numbers in lines.items()}

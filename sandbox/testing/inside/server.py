@@ -94,7 +94,7 @@ class Server:
                 self.confinement.enter(temporary)
                 work(request, fd)
 
-            result = supervise(child, TimeLimits(request["limits"]), self.reply)
+            result = supervise(child, TimeLimits(request["limits"]), self.reply, self.settings["alone"])
             # A write to a file that no candidate may touch, even one undone, shows in the time of its last change.
             after = [_identity(os.path.join(self.root, path)) for path in guarded]
         tampered = [path for path, old, new in zip(guarded, before, after) if old != new]

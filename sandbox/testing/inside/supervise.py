@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -33,15 +34,16 @@ class TimeLimits:
 
 
 def adopt_orphans() -> None:
-    """Children of a dead child come to this process instead of to init, where `sweep` finds them."""
+    """Children of a dead child come to this process instead of to init, where it finds them."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def supervise(work: Callable[[int], None], limits: TimeLimits, forward: Callable[[Event], None]) -> Event:
+def supervise(work: Callable[[int], None], limits: TimeLimits, forward: Callable[[Event], None], alone: bool) -> Event:
     """Run `work(event_fd)` in a child, hand each of its events to `forward`, and say how it ended.
 
     The child ends by the event "end"; whatever dies without it, floods the pipe or passes a time limit is killed
-    with its whole group. Returns {"ended": bool, "status": of wait(2), "timed_out": node or None, "running": likewise}.
+    with all its descendants. `alone` says that signals reach nothing but this server's own.
+    Returns {"ended": bool, "status": of wait(2), "timed_out": node or None, "running": node or None}.
     """
     read_fd, write_fd = os.pipe()
     pid = os.fork()
@@ -56,7 +58,7 @@ def supervise(work: Callable[[int], None], limits: TimeLimits, forward: Callable
         result = _follow(pid, read_fd, limits, forward)
     finally:
         os.close(read_fd)
-        status = _finish(pid)
+        status = _finish(pid, alone)
     result["status"] = status
     return result
 
@@ -123,34 +125,50 @@ def _is_dead(pid: int) -> bool:
     return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
 
-def _finish(pid: int) -> int:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except OSError:
-        pass
-    try:
-        os.kill(pid, signal.SIGKILL)
-    except OSError:
-        pass
+def _finish(pid: int, alone: bool) -> int:
+    """Kill the child and all that it left behind; returns its wait status."""
+    if alone:
+        _signal(-1, signal.SIGKILL)
+    else:
+        for stray in _halted_descendants():
+            _signal(stray, signal.SIGKILL)
+    _signal(pid, signal.SIGKILL)
     status = os.waitpid(pid, 0)[1]
-    sweep()
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-1, 0)
     return status
 
 
-def sweep() -> None:
-    """Kill and reap every process that was left to us, until none is left."""
-    path = f"/proc/self/task/{os.getpid()}/children"
+def _halted_descendants() -> list[int]:
+    """All descendants, stopped one after the other until no new one appears: a stopped process starts no others, and
+    holds its place under the limit on processes, so that even a fork bomb comes to rest."""
+    found: dict[int, None] = {}
     for _ in range(1000):
+        fresh = [pid for pid in _descendants() if pid not in found]
+        if not fresh:
+            break
+        for pid in fresh:
+            _signal(pid, signal.SIGSTOP)
+            found[pid] = None
+    return list(found)
+
+
+def _descendants() -> list[int]:
+    known: list[int] = []
+    queue = [os.getpid()]
+    while queue:
+        pid = queue.pop()
         try:
-            with open(path) as file:
+            with open(f"/proc/{pid}/task/{pid}/children") as file:
                 children = [int(word) for word in file.read().split()]
         except OSError:
-            return
-        if not children:
-            return
-        for child in children:
-            try:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-            except OSError:
-                pass
+            continue
+        known += children
+        queue += children
+    return known
+
+
+def _signal(pid: int, number: int) -> None:
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)

@@ -9,43 +9,19 @@ import __future__
 
 import gc
 import sys
-import threading
 from collections.abc import Iterator
-from types import AsyncGeneratorType, CodeType, CoroutineType, FrameType, FunctionType, GeneratorType
+from types import AsyncGeneratorType, CodeType, CoroutineType, FunctionType, GeneratorType
 from typing import Any
 
+from .calls import Key, key
 from .reduce import functions_of, reduce
 
-Key = tuple[str, int, str]  # file, first line, name: what tells one code object from all others
 SUSPENDED: dict[type, str] = {GeneratorType: "gi_code", CoroutineType: "cr_code", AsyncGeneratorType: "ag_code"}
 HAS_DOCSTRING = 0x4000000  # co_flags, Python 3.14 and newer; before, the first constant is the docstring or None
 
 
 class NotSwappable(Exception):
     """The change needs a new import. The message says why."""
-
-
-class Calls:
-    """Notes which functions run between `start` and `stop`."""
-
-    def __init__(self) -> None:
-        self.called: set[Key] = set()
-
-    def start(self) -> None:
-        threading.setprofile(self._note)
-        sys.setprofile(self._note)
-
-    def stop(self) -> None:
-        sys.setprofile(None)
-        threading.setprofile(None)
-
-    def _note(self, frame: FrameType, event: str, arg: object) -> None:
-        if event == "call":
-            self.called.add(key(frame.f_code))
-
-
-def key(code: CodeType) -> Key:
-    return code.co_filename, code.co_firstlineno, code.co_name
 
 
 class Swapper:

@@ -241,7 +241,9 @@ def test_interpreter_without_pytest(open_session: Callable[..., TestSession], tm
 
 
 def test_part_of_the_suite(open_session: Callable[..., TestSession]) -> None:
-    session = open_session({"test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n", "test_c.py": "def test_c(): pass\n"})
+    session = open_session(
+        {"test_a.py": "def test_a(): pass\ndef test_b(): assert 0\n", "test_c.py": "def test_c(): pass\n"}
+    )
     baseline = session.baseline(["test_a.py::test_b"])
     assert list(baseline.tests) == ["test_a.py::test_b"]
 
@@ -250,7 +252,8 @@ def test_test_that_ignores_the_alarm_is_killed(
     open_session: Callable[..., TestSession], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(baseline_module, "GRACE_S", 0.5)
-    deaf = "import signal\ndef test_deaf():\n    signal.signal(14, signal.SIG_IGN)\n    while True: pass\ndef test_b(): pass\n"
+    deaf = "import signal\ndef test_deaf():\n    signal.signal(14, signal.SIG_IGN)\n    while True: pass\n"
+    deaf += "def test_b(): pass\n"
     baseline = open_session({"test_a.py": deaf}, test_limit_s=0.5).baseline()
     assert baseline.tests["test_a.py::test_deaf"].timed_out
     assert baseline.passing == ("test_a.py::test_b",)

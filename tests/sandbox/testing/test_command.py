@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from sandbox.contract import Limits
+from sandbox.jail import Sandbox
+from sandbox.testing.command import CommandSession
+from sandbox.testing.report import Frame, Oracle, TestsNotRun
+from sandbox.working_copy import WorkingCopy
+
+FILES = {"lib/sum.sh": "echo $(($1 - $2))\n", "check.sh": 'test "$(sh lib/sum.sh 2 1)" = 3\n', "keep.txt": "x\n"}
+RIGHT = {"lib/sum.sh": "echo $(($1 + $2))\n"}
+
+
+@pytest.fixture
+def session(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> CommandSession:
+    return CommandSession(sandbox, tree_of(FILES), "sh check.sh", Limits(wall_s=20))
+
+
+def test_repair_by_exit_code(session: CommandSession) -> None:
+    baseline = session.baseline()
+    assert baseline.oracle is Oracle.EXIT_CODE
+    assert baseline.failing == ("$ sh check.sh",)
+    assert not session.trial({"lib/sum.sh": "echo 4\n"}, baseline.failing).passed
+    assert session.trial(RIGHT, baseline.failing).passed
+    verdict = session.confirm(RIGHT, repeats=2)
+    assert verdict.passed
+    assert verdict.oracle is Oracle.EXIT_CODE
+    assert "weaker proof" in verdict.summary()
+    assert "twice" in verdict.summary()
+    assert not session.confirm({"lib/sum.sh": "echo 4\n"}).passed
+
+
+def test_tests_are_off_limits(session: CommandSession) -> None:
+    session.baseline()
+    verdict = session.confirm({"tests/check.test.js": "", **RIGHT})
+    assert verdict.dishonest
+    assert not verdict.passed
+
+
+def test_flaky_command(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
+    baseline = CommandSession(sandbox, tree_of(FILES), "exit 1").baseline()
+    assert baseline.flaky == ()
+
+
+def test_frames_of_the_repository(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
+    files = {"src/app.js": "\n", "main.py": "def run():\n    raise ValueError\nrun()\n"}
+    command = "echo '  at add (/somewhere/src/app.js:7:3)'; echo ' at x (node:internal/a.js:1:1)'; python3 main.py"
+    baseline = CommandSession(sandbox, tree_of(files), command).baseline()
+    frames = baseline.tests[f"$ {command}"].frames
+    assert Frame("src/app.js", 7, "add") in frames
+    assert Frame("main.py", 2, "run") in frames
+    assert {frame.path for frame in frames} == {"src/app.js", "main.py"}
+
+
+def test_command_that_does_not_exist(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
+    with pytest.raises(TestsNotRun, match="no-such-program"):
+        CommandSession(sandbox, tree_of(FILES), "no-such-program").baseline()
+
+
+def test_time_limit(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
+    baseline = CommandSession(sandbox, tree_of(FILES), "sleep 60", Limits(wall_s=0.5)).baseline()
+    assert baseline.tests["$ sleep 60"].timed_out
