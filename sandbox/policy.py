@@ -87,12 +87,15 @@ def _links(path: Path) -> Iterator[Path]:
 
 
 def _prefix(prefix: Path) -> list[Path]:
-    """`prefix`, or only its programs and libraries where it is a place that people also keep other things in."""
+    """`prefix`, or only its programs and libraries where it is a place that people also keep other things in.
+
+    Nothing where it is no installation of Python: links and settings may come with the repository and name any place.
+    """
     home = Path(os.path.expanduser("~"))
-    if any(prefix.is_relative_to(place) for place in ("/usr", "/nix/store")):
+    if str(prefix) == "/" or any(prefix.is_relative_to(place) for place in ("/usr", "/nix/store")):
         return []
-    shared = prefix in home.parents or prefix in (home, home / ".local", Path("/"))
-    if not shared:
-        return [prefix] if prefix.is_dir() else []
-    places = [prefix / name for name in ("bin", "lib", "lib64")]
-    return [place for place in places if place.is_dir() and str(prefix) != "/"]
+    if not (prefix / "pyvenv.cfg").is_file() and not any(prefix.glob("lib*/python3*")):
+        return []
+    if prefix in home.parents or prefix in (home, home / ".local") or (prefix / ".git").exists():
+        return [place for name in ("bin", "lib", "lib64", "pyvenv.cfg") if (place := prefix / name).exists()]
+    return [prefix]

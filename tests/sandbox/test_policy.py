@@ -9,7 +9,7 @@ from sandbox import policy
 
 def installation(prefix: Path) -> Path:
     (prefix / "bin").mkdir(parents=True)
-    (prefix / "lib").mkdir()
+    (prefix / "lib/python3.12").mkdir(parents=True)
     python = prefix / "bin/python3.12"
     python.write_text("#!/bin/sh\nexit 99\n")
     python.chmod(0o755)
@@ -51,6 +51,20 @@ def test_a_home_is_never_shown_as_a_whole(tmp_path: Path, monkeypatch: pytest.Mo
     local = installation(home / ".local")
     (home / ".local/share").mkdir()
     assert policy.interpreter_paths(local) == [home / ".local/bin", home / ".local/lib"]
+
+
+def test_a_repository_that_is_its_own_environment_is_not_shown_as_a_whole(tmp_path: Path) -> None:
+    python = environment(tmp_path / "repository", installation(tmp_path / "base"))
+    (tmp_path / "repository/.git").mkdir()
+    shown = policy.interpreter_paths(python)
+    assert set(shown) == {tmp_path / "repository/bin", tmp_path / "repository/pyvenv.cfg", tmp_path / "base"}
+
+
+def test_links_and_settings_cannot_name_a_place_that_is_no_installation(tmp_path: Path) -> None:
+    (tmp_path / "private/bin").mkdir(parents=True)
+    (tmp_path / "private/bin/python3").write_text("secret")
+    python = environment(tmp_path / "venv", tmp_path / "private/bin/python3")
+    assert policy.interpreter_paths(python) == [tmp_path / "venv"]
 
 
 def test_the_systems_own_python_needs_nothing_more() -> None:
