@@ -25,8 +25,8 @@ BUILTINS = (
 METHODS = {
     str: (
         "lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit",
-        "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode", "format",
-        "splitlines", "isspace", "isalnum", "rfind", "zfill",
+        "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode",
+        "format", "splitlines", "isspace", "isalnum", "rfind", "zfill",
     ),
     list: ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "copy", "index", "count", "clear"),
     dict: ("get", "items", "keys", "values", "setdefault", "update", "pop", "copy"),

@@ -14,8 +14,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-COMPOUND = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda, ast.NamedExpr, ast.Await)
-_TIGHT_PARENTS = (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.Attribute, ast.Starred, ast.Await)
+ATOM = 14
+_BINDING: dict[type, int] = {
+    ast.NamedExpr: 0, ast.Lambda: 0, ast.Yield: 0, ast.IfExp: 1, ast.Or: 2, ast.And: 3, ast.Not: 4, ast.Compare: 5,
+    ast.BitOr: 6, ast.BitXor: 7, ast.BitAnd: 8, ast.LShift: 9, ast.RShift: 9, ast.Add: 10, ast.Sub: 10, ast.Mult: 11,
+    ast.Div: 11, ast.FloorDiv: 11, ast.Mod: 11, ast.MatMult: 11, ast.USub: 12, ast.UAdd: 12, ast.Invert: 12, ast.Pow: 13,
+    ast.Await: 13,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -144,16 +149,31 @@ class Source:
 
     def fitted(self, node: ast.expr, text: str) -> str:
         """`text` as it must stand where `node` stands: in parentheses where the neighbours bind more tightly."""
-        parent = self.parents.get(node)
-        tight = (
-            isinstance(parent, _TIGHT_PARENTS)
-            or (isinstance(parent, ast.Call) and parent.func is node)
-            or (isinstance(parent, ast.Subscript) and parent.value is node)
-            or (isinstance(parent, ast.IfExp) and parent.orelse is not node)
-        )
-        if not tight or is_atom(text) or self.outer_span(node) != self.span(node):
+        need = self._needed(node)
+        if not need or binding(text) >= need or self.outer_span(node) != self.span(node):
             return text
         return f"({text})"
+
+    def _needed(self, node: ast.expr) -> int:
+        """How tightly an expression must bind to stand where `node` stands without parentheses."""
+        parent = self.parents.get(node)
+        match parent:
+            case ast.BoolOp() | ast.UnaryOp():
+                return _BINDING[type(parent.op)]
+            case ast.BinOp():
+                own = _BINDING[type(parent.op)]
+                return own + int((parent.right is node) != isinstance(parent.op, ast.Pow))
+            case ast.Compare() | ast.Starred():
+                return _BINDING[ast.Compare] + 1
+            case ast.IfExp() if parent.orelse is not node:
+                return _BINDING[ast.Or]
+            case ast.Attribute() | ast.Await():
+                return ATOM
+            case ast.Call() if parent.func is node:
+                return ATOM
+            case ast.Subscript() if parent.value is node:
+                return ATOM
+        return 0
 
     def functions(self) -> list[FunctionNode]:
         """Functions and methods that no other function encloses, in order."""
@@ -197,12 +217,17 @@ class Source:
         return current
 
 
-def is_atom(text: str) -> bool:
-    """Whether an expression's text keeps together in any context without parentheses."""
+def binding(text: str) -> int:
+    """How tightly an expression's text keeps together: ATOM when nothing can tear it apart."""
     try:
         node = ast.parse(text, mode="eval").body
     except SyntaxError:
-        return True
-    if isinstance(node, ast.Tuple | ast.GeneratorExp):
-        return text.startswith("(") and node.col_offset == 0
-    return not isinstance(node, COMPOUND) or node.col_offset > 0
+        return ATOM
+    if node.col_offset > 0:
+        return ATOM  # it begins behind a parenthesis
+    match node:
+        case ast.BoolOp() | ast.UnaryOp() | ast.BinOp():
+            return _BINDING[type(node.op)]
+        case ast.Tuple() | ast.GeneratorExp():
+            return ATOM if text.startswith("(") else 0
+    return _BINDING.get(type(node), ATOM)
