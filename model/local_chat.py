@@ -1,4 +1,7 @@
-"""A BlockModel with a chat template as a ChatModel. Tool calls are decoded under a grammar, so none is malformed."""
+"""A BlockModel as a ChatModel, where it has a chat template, and as a completer.
+
+Tool calls and JSON are decoded under a grammar, so none is malformed.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,18 @@ import json
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, Thinking, Tool, ToolCall
 from model.chat_template import CALL_BEGIN, CALL_END, THINK_BEGIN, THINK_END, ChatML
-from model.decoding import draft_verify
+from model.decoding import draft_verify, infill
 from model.decoding.grammar import Grammar, GrammarError
 from model.decoding.request import Decoder, Finished, Generation, Reason, Settled, read
 from model.protocol import BlockModel, Tokenizer
 from model.schema import calls_schema
 
 _KEPT = 4  # conversations whose states are remembered
+E = TypeVar("E")
 
 
 class LocalChat:
@@ -30,35 +34,62 @@ class LocalChat:
         decoder: Decoder = draft_verify.generate,
         template: ChatML | None = None,
     ) -> None:
-        """Raises ChatError for a model without a chat template."""
+        """A model without a chat template can complete, not reply."""
         self.model = model
         self.tokenizer = tokenizer
         self._decoder = decoder
-        self._template = template or ChatML(tokenizer)
+        self._template = template
         self._turn = threading.Lock()
         self._read: list[tuple[list[int], Any]] = []  # ids and the state that has read them, the latest last
 
     def reply(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), options: ChatOptions | None = None
-    ) -> Iterator[ChatEvent]:
+    ) -> Generator[ChatEvent, None, None]:
         """See `ChatModel`. Raises ChatError, also where `max_tokens` cannot hold the shortest well-formed answer."""
         options = options or ChatOptions()
+        self._template = self._template or ChatML(self.tokenizer)
         offered = offered_tools(tools, options)
         prompt = self._template.render(messages, offered)
         try:
             grammar = self._grammar(offered, options)
         except GrammarError as error:
             raise ChatError(f"the schema cannot be followed: {error}") from error
+        yield from self._when_free(self._answer(prompt, grammar, bool(offered), options), options)
+
+    def complete(
+        self, prompt: str, suffix: str = "", options: ChatOptions | None = None
+    ) -> Generator[Text | Done, None, None]:
+        """Continues `prompt`, or writes what stands between it and `suffix`. Raises ChatError."""
+        options = options or ChatOptions()
+        ids = self.tokenizer.encode(prompt)
+        if not ids:
+            raise ChatError("the prompt is empty")
+        yield from self._when_free(self._continue(ids, suffix, options), options)
+
+    def _when_free(self, events: Iterator[E], options: ChatOptions) -> Generator[E | Done, None, None]:
+        """`events` once the model is free."""
         while not self._turn.acquire(timeout=0.05):
             if options.cancel.is_set():
-                yield Done("cancelled", len(prompt))
+                yield Done("cancelled")
                 return
         try:
-            yield from self._answer(prompt, grammar, bool(offered), options)
+            yield from events
         except GrammarError as error:
             raise ChatError(str(error)) from error
         finally:
             self._turn.release()
+
+    def _continue(self, ids: list[int], suffix: str, options: ChatOptions) -> Iterator[Text | Done]:
+        request = self._request(ids, options, options.max_tokens, options.stop, None)
+        if suffix:
+            events = infill.generate(self.model, self.tokenizer, request, self.tokenizer.encode(suffix))
+        else:
+            events = self._decoder(self.model, self.tokenizer, request)
+        for event in events:
+            if isinstance(event, Settled) and event.text:
+                yield Text(event.text)
+            elif isinstance(event, Finished):
+                yield Done(event.reason.value, len(ids), event.tokens)
 
     def _grammar(self, tools: Sequence[Tool], options: ChatOptions) -> Grammar | None:
         if options.schema is not None:
@@ -111,7 +142,7 @@ class LocalChat:
             prompt=prompt[-1:],
             max_tokens=limit,
             stop=stop,
-            ends=(self._template.end,),
+            ends=(self._template.end,) if self._template else (),
             temperature=options.temperature,
             top_p=options.top_p,
             seed=options.seed,

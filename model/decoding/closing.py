@@ -12,7 +12,7 @@ import llguidance
 
 _STRUCTURE = b'}],:0123456789"tfn'
 _WHITESPACE = b" \t\r\n"
-_LONGEST, _WALKS = 1024, 64
+_LONGEST, _WALKS = 1024, 16
 
 
 class Closer:

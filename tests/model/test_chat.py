@@ -137,7 +137,7 @@ def test_cancelled_while_waiting_and_while_writing() -> None:
 
 def test_refusals_say_what_to_do() -> None:
     with pytest.raises(ChatError, match="instruct model"):
-        LocalChat(ToyModel(), ByteTokenizer())
+        whole(LocalChat(ToyModel(), ByteTokenizer()).reply(ASK))
     chat = LocalChat(ToyModel(vocabulary=259), TOKENIZER)
     with pytest.raises(ChatError, match="max_tokens is 10"):
         whole(chat.reply(ASK, [WEATHER], ChatOptions(max_tokens=10, tool_choice="required")))

@@ -1,0 +1,201 @@
+"""The OpenAI-compatible server around one local model.
+
+A request holds the model while it is answered; others wait. A client that goes away cancels its request.
+"""
+
+from __future__ import annotations
+
+import hmac
+import itertools
+import json
+import secrets
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+import anyio
+from starlette.applications import Starlette
+from starlette.concurrency import iterate_in_threadpool, run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from coder.serve.answers import Answer, error, error_piece
+from coder.serve.requests import BadRequest, chat_request, completion_request
+from model.chat import ChatError, ChatEvent, ChatOptions, Reply, whole
+
+LARGEST_BODY = 16 << 20
+_GONE = 499  # nobody reads it: the client went away
+
+T = TypeVar("T")
+Events = Generator[ChatEvent, None, None]
+
+
+class Served(Protocol):
+    """What the server needs of a model. Both raise ChatError."""
+
+    def reply(self, messages: Any, tools: Any = ..., options: ChatOptions = ...) -> Events: ...
+
+    def complete(self, prompt: str, suffix: str, options: ChatOptions) -> Events: ...
+
+
+def build(model: Served, name: str, token: str = "") -> Starlette:
+    """The application. With a `token`, every request must carry it as a bearer token."""
+    api = _Api(model, name)
+    routes = [
+        Route("/v1/models", api.models),
+        Route("/v1/models/{name:path}", api.model),
+        Route("/v1/chat/completions", api.chat, methods=["POST"]),
+        Route("/v1/completions", api.completion, methods=["POST"]),
+        Route("/health", lambda request: JSONResponse({"status": "ok"})),
+    ]
+    handlers = {404: _not_found, 405: _not_found}
+    return Starlette(routes=routes, middleware=[Middleware(_Gate, token=token)], exception_handlers=handlers)
+
+
+class _Gate:
+    """Who may come in: whoever has the token; and no web page that talks to a local server behind its user's back."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self._app = app
+        self._token = token
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            refusal = self._refusal(dict(scope["headers"]))
+            if refusal is not None:
+                await refusal(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _refusal(self, headers: dict[bytes, bytes]) -> Response | None:
+        if b"origin" in headers:
+            return JSONResponse(error("requests from web pages are not served", "permission_error"), 403)
+        if not self._token:
+            host = headers.get(b"host", b"").decode("latin-1").rsplit(":", 1)[0].strip("[]")
+            if host in ("localhost", "127.0.0.1", "::1"):
+                return None
+            # A foreign name that resolves to this machine is a page trying to pass as local.
+            return JSONResponse(error("without a token only localhost is served", "permission_error"), 403)
+        given = headers.get(b"authorization", b"").removeprefix(b"Bearer ")
+        if hmac.compare_digest(given, self._token.encode()):
+            return None
+        return JSONResponse(error("a bearer token is required", "authentication_error"), 401)
+
+
+class _Api:
+    def __init__(self, model: Served, name: str) -> None:
+        self._model = model
+        self._name = name
+        self._entry = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "coder"}
+
+    async def models(self, request: Request) -> Response:
+        return JSONResponse({"object": "list", "data": [self._entry]})
+
+    async def model(self, request: Request) -> Response:
+        if request.path_params["name"] != self._name:
+            return JSONResponse(error(f"only {self._name} is served here", "invalid_request_error", "model"), 404)
+        return JSONResponse(self._entry)
+
+    async def chat(self, request: Request) -> Response:
+        try:
+            asked = chat_request(await _body(request), secrets.randbits(62))
+        except BadRequest as wrong:
+            return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
+        answer = Answer("chat.completion", self._name)
+        events = self._model.reply(asked.messages, asked.tools, asked.options)
+        if asked.stream:
+            pieces = partial(answer.chat_pieces, usage=asked.usage)
+            return await _stream(request, events, pieces, asked.options.cancel)
+        return await _whole(request, events, answer.chat, asked.options.cancel)
+
+    async def completion(self, request: Request) -> Response:
+        try:
+            asked = completion_request(await _body(request), secrets.randbits(62))
+        except BadRequest as wrong:
+            return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
+        answer = Answer("text_completion", self._name)
+        events = self._model.complete(asked.prompt, asked.suffix, asked.options)
+        if asked.stream:
+            pieces = partial(answer.completion_pieces, usage=asked.usage)
+            return await _stream(request, events, pieces, asked.options.cancel)
+        return await _whole(request, events, answer.completion, asked.options.cancel)
+
+
+async def _body(request: Request) -> Any:
+    """The JSON of a request. Raises BadRequest for one that is too large or none."""
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > LARGEST_BODY:
+            raise BadRequest(f"the body is larger than {LARGEST_BODY >> 20} MiB")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        raise BadRequest("the body is not valid JSON") from None
+
+
+async def _attended(request: Request, work: Callable[[], T], cancel: threading.Event) -> T | None:
+    """What `work` returns, run in a thread; None when the client went away meanwhile. Raises what `work` raises."""
+    result: list[T] = []
+    failure: list[Exception] = []
+
+    async def run(scope: anyio.CancelScope) -> None:
+        try:
+            result.append(await run_in_threadpool(work))
+        except Exception as problem:
+            failure.append(problem)
+        scope.cancel()
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run, tasks.cancel_scope)
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        cancel.set()
+    if failure:
+        raise failure[0]
+    return result[0] if result and not cancel.is_set() else None
+
+
+async def _whole(
+    request: Request, events: Events, answer: Callable[[Reply], dict[str, Any]], cancel: threading.Event
+) -> Response:
+    try:
+        reply = await _attended(request, partial(whole, events), cancel)
+    except ChatError as wrong:
+        return JSONResponse(error(str(wrong), "invalid_request_error"), 400)
+    return JSONResponse(answer(reply)) if reply is not None else Response(status_code=_GONE)
+
+
+async def _stream(
+    request: Request, events: Events, pieces: Callable[[Iterator[ChatEvent]], Iterator[str]], cancel: threading.Event
+) -> Response:
+    """Streams pieces. A mistake that shows before the first event is an ordinary error with its status."""
+    try:
+        first = await _attended(request, partial(next, events), cancel)
+    except ChatError as wrong:
+        return JSONResponse(error(str(wrong), "invalid_request_error"), 400)
+    if first is None:
+        events.close()
+        return Response(status_code=_GONE)
+
+    async def body() -> AsyncIterator[str]:
+        try:
+            async for piece in iterate_in_threadpool(pieces(itertools.chain((first,), events))):
+                yield piece
+        except ChatError as wrong:
+            yield error_piece(str(wrong))
+        finally:
+            cancel.set()
+            events.close()  # gives the model back
+
+    return StreamingResponse(body(), media_type="text/event-stream", headers={"cache-control": "no-cache"})
+
+
+async def _not_found(request: Request, problem: Exception) -> Response:
+    message = f"{request.url.path} is not offered here; under /v1 there are chat/completions, completions and models"
+    return JSONResponse(error(message, "invalid_request_error"), 404)
