@@ -105,7 +105,7 @@ class CloverModel:
 
     @torch.inference_mode()
     def preview(self, block: Block, state: MemoryState) -> torch.Tensor:
-        ids_T = torch.where(block.masked, self.mask_id, block.tokens).to(self.device)
+        ids_T = torch.where(block.masked.to(self.device), self.mask_id, block.tokens.to(self.device))
         return self._logits(self._pass(ids_T, 0, state)[0])
 
     @torch.inference_mode()
