@@ -14,7 +14,8 @@ from model.llama import LlamaModel, LlamaState
 class Branches:
     """Continuations that share everything `state` has read. `extend` reads more tokens on every branch.
 
-    `room` bounds the tokens a branch may read in all. Raises ValueError where prefix and room exceed the model's window.
+    `room` bounds the tokens a branch may read in all. Raises ValueError where prefix and room exceed the model's
+    window.
     """
 
     def __init__(self, model: LlamaModel, state: LlamaState, count: int, room: int) -> None:

@@ -3,8 +3,8 @@
 Architecture: https://arxiv.org/abs/2302.13971, grouped keys https://arxiv.org/abs/2305.13245, rotary positions
 https://arxiv.org/abs/2104.09864. Eviction keeps the first tokens as in https://arxiv.org/abs/2309.17453.
 
-Shape letters: T tokens of a pass, P tokens read before, E width, H query heads, K key heads, D head size, L layers,
-V vocabulary.
+Shape letters: T tokens of a pass, P tokens read before, C capacity of their store, E width, H query heads, K key heads,
+D head size, L layers, V vocabulary.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import torch
 import torch.nn.functional as F
 
+from model.layers.causal_attention import CausalMask, attend
 from model.layers.linear import Linear
 from model.protocol import Block
 from model.window import Window
@@ -137,6 +138,11 @@ class LlamaModel:
         self.turns_TD = torch.polar(torch.ones_like(angles), angles).to(torch.complex64).to(self.device)
         self._start: LlamaState | None = None
 
+    def with_projections(self, layers: Sequence[LlamaLayer], head: Linear) -> LlamaModel:
+        """The same model with other layers and another head."""
+        bounds = {"window": self.limit, "stride": self.stride, "sinks": self.sinks}
+        return LlamaModel(self.config, layers, self.embedding_VE, self.norm_E, head, **bounds)
+
     def start(self) -> LlamaState:
         if self._start is None:
             config = self.config
@@ -145,7 +151,7 @@ class LlamaModel:
             )
             state = LlamaState(window, 0, self.norm_E.new_zeros(0, config.width))
             if config.begin_id is not None:
-                _, state = self.commit([config.begin_id], state, rows=slice(0, 0))
+                _, state = self.read([config.begin_id], state)
             self._start = LlamaState(state.window, 0, state.recent_TE)
         return self._start
 
@@ -204,7 +210,7 @@ class LlamaModel:
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """Normed hidden rows [..., E] -> logits [..., V]."""
-        return self.head(hidden)
+        return self.head(hidden) if hidden.numel() else hidden.new_zeros(*hidden.shape[:-1], self.vocabulary)
 
     def normed(self, x: torch.Tensor) -> torch.Tensor:
         """The final norm, before `logits`."""
@@ -214,23 +220,14 @@ class LlamaModel:
         """One causal pass over embedded tokens behind a window that has room for them."""
         past, count = window.length, len(x_TE)
         after = window.extend(count)
-        keys_LKTD, values_LKTD = after.keys_LKTD, after.values_LKTD
+        keys_LKCD, values_LKCD = after.storage()
         turn_TD = self.turns_TD[past : past + count]
-        mask_TT = None
-        if count > 1:
-            mask_TT = torch.ones(count, past + count, dtype=torch.bool, device=self.device).tril(past)
+        mask = CausalMask(past, count, x_TE)
         for index, layer in enumerate(self.layers):
             q_THD, k_TKD, v_TKD = layer.project(x_TE, turn_TD)
-            keys_LKTD[index, :, past:] = k_TKD.transpose(0, 1)
-            values_LKTD[index, :, past:] = v_TKD.transpose(0, 1)
-            attended_HTD = F.scaled_dot_product_attention(
-                q_THD.transpose(0, 1)[None],
-                keys_LKTD[index][None],
-                values_LKTD[index][None],
-                attn_mask=mask_TT,
-                enable_gqa=True,
-            )[0]
-            x_TE = layer.finish(x_TE, attended_HTD.transpose(0, 1).flatten(1))
+            keys_LKCD[index, :, past : past + count] = k_TKD.transpose(0, 1)
+            values_LKCD[index, :, past : past + count] = v_TKD.transpose(0, 1)
+            x_TE = layer.finish(x_TE, attend(q_THD, keys_LKCD[index], values_LKCD[index], mask))
         return x_TE, after
 
     def make_room(self, window: Window, count: int) -> Window:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 
 import torch
 import torch.nn.functional as F
@@ -55,7 +54,7 @@ class Scorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = min(len(commonprefix([ids for ids, _ in joined])), min(inside))
+        shared = min(*(_alike(joined[0][0], ids) for ids, _ in joined), *inside)
         rests = [ids[shared:] for ids, _ in joined]
         uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
         longest = max(map(len, rests))
@@ -122,7 +121,7 @@ class Scorer:
 
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, from the last reading where it began alike."""
-        common = len(commonprefix([self._ids, ids]))
+        common = _alike(self._ids, ids)
         try:
             state = self._model.rewind(self._state, common)
         except ValueError:  # evicted since
@@ -134,3 +133,8 @@ class Scorer:
             _, state = self._model.read(ids[common:], state)
         self._ids, self._state = ids, state
         return state
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many ids two sequences begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

@@ -1,6 +1,6 @@
 """Keys and values of the tokens a model has read: a value that forks in O(1) and shares its storage.
 
-Shape letters: L layers, K key heads, T tokens, D head size.
+Shape letters: L layers, K key heads, T tokens, C capacity, D head size.
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import weakref
 
 import torch
+
+from model.layers.causal_attention import STEP
 
 _SMALLEST = 256
 
@@ -23,7 +25,8 @@ class _Buffer:
     @classmethod
     def like(cls, other: _Buffer, capacity: int) -> _Buffer:
         layers, heads, _, size = other.keys.shape
-        return cls(*(one.new_zeros(layers, heads, capacity, size) for one in (other.keys, other.values)))
+        whole = -(-capacity // STEP) * STEP
+        return cls(*(one.new_zeros(layers, heads, whole, size) for one in (other.keys, other.values)))
 
     @property
     def capacity(self) -> int:
@@ -68,6 +71,11 @@ class Window:
     def values_LKTD(self) -> torch.Tensor:
         """Read-only view [L, K, length, D]."""
         return self._settled().values[:, :, : self.length]
+
+    def storage(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Keys and values [L, K, C, D] with the columns behind `length` too: finite, of no meaning."""
+        buffer = self._settled()
+        return buffer.keys, buffer.values
 
     def prefix(self, length: int) -> Window:
         """The window as it was after `length` tokens. Raises ValueError where it never was that long."""

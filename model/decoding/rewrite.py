@@ -1,7 +1,7 @@
 """Writing a missing piece of text from its left context, and judging it with its right context.
 
-A causal model cannot see what follows the gap while it writes. So it writes many pieces, and the likelihood of piece and
-right context together picks among them.
+A causal model cannot see what follows the gap while it writes. So it writes many pieces, and the likelihood of piece
+and right context together picks among them.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Protocol
 
 import torch
@@ -9,7 +10,7 @@ import torch.nn.functional as F
 
 
 class Linear(Protocol):
-    """Rows in, rows out: [..., inputs] -> [..., outputs]. No row's result depends on the other rows."""
+    """Rows in, rows out: [..., inputs] -> [..., outputs]."""
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor: ...
 
@@ -23,3 +24,49 @@ class FloatLinear:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         return F.linear(x, self.weight, self.bias)
+
+
+def int8_supported() -> bool:
+    """Whether this machine has FBGEMM's int8 kernels (x86 with AVX2)."""
+    return "fbgemm" in torch.backends.quantized.supported_engines
+
+
+def weight_levels() -> int:
+    """The largest int8 weight that cannot overflow here.
+
+    Without AVX-512 VNNI the kernels add two products of 8 bits in 16 bits, which holds up to 255 · 64 · 2.
+    """
+    return 127 if torch.cpu._is_vnni_supported() else 63
+
+
+class Int8Linear:
+    """int8 weights, one scale per output; int8 activations, one scale per row, through FBGEMM.
+
+    FBGEMM has one activation range per call. Each row is first divided by its own largest magnitude, so that the range
+    is always [-1, 1], and multiplied back after: the sums are of integers, so a row's result is the same to the bit
+    whatever shares the call. `smooth` [inputs] divides the activations and multiplies the weights beforehand, which
+    moves outliers of single channels from the activations, where they cost precision, into the weights
+    (SmoothQuant, https://arxiv.org/abs/2211.10438).
+    """
+
+    def __init__(
+        self, weight: torch.Tensor, bias: torch.Tensor | None = None, smooth: torch.Tensor | None = None
+    ) -> None:
+        scaled = weight if smooth is None else weight * smooth
+        steps = scaled.abs().amax(1).clamp_min(1e-12) / weight_levels()
+        levels = (scaled / steps[:, None]).round().to(torch.int8)
+        zeros = torch.zeros(len(steps), dtype=torch.int64)
+        with warnings.catch_warnings():  # the type is to go after the release of torch that the project is pinned to
+            warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
+            quantised = torch._make_per_channel_quantized_tensor(levels, steps.double(), zeros, 0)
+        self._packed = torch.ops.quantized.linear_prepack(quantised, None)
+        self._rough = None if smooth is None else 1 / smooth
+        self._bias = bias
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        if self._rough is not None:
+            x = x * self._rough
+        reach = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
+        y = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32(x / reach, 1 / 127, 128, self._packed)
+        y *= reach
+        return y if self._bias is None else y + self._bias

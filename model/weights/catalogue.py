@@ -17,10 +17,12 @@ import platformdirs
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
+from model.layers.linear import int8_supported
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
 from model.weights.gguf import GGUF
 from model.weights.llama_files import llama_from_folder, llama_from_gguf
+from model.weights.quantise import calibration_text, quantise
 
 CACHE_VARIABLE = "CODER_CACHE_DIR"
 
@@ -59,13 +61,21 @@ def cache_folder() -> Path:
     return (Path(chosen) if chosen else platformdirs.user_cache_path("coder")) / "models"
 
 
-def load(name: str = "smollm2", precision: str = "fp32") -> tuple[LlamaModel, BytePairTokenizer]:
+def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, BytePairTokenizer]:
     """Loads a catalogue name, a local folder, or `owner/model` on the Hugging Face hub.
 
-    `precision` is "int8" or "fp32". Raises ModelUnavailable, ValueError (a checkpoint that cannot be read).
+    `precision` is "int8" (fp32 where the processor has no kernels for it) or "fp32". Raises ModelUnavailable, and
+    ValueError for a checkpoint that cannot be read.
     """
-    if precision not in ("fp32",):
+    if precision not in ("int8", "fp32"):
         raise ValueError(f"unknown precision {precision!r}: use int8 or fp32")
+    model, tokenizer = _load_float(name)
+    if precision == "int8" and int8_supported():
+        return quantise(model, tokenizer.encode(calibration_text())), tokenizer
+    return model, tokenizer
+
+
+def _load_float(name: str) -> tuple[LlamaModel, BytePairTokenizer]:
     if name in CATALOGUE:
         file = GGUF(fetch(name))
         tokenizer = BytePairTokenizer.from_gguf(file)

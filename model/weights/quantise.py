@@ -1,0 +1,75 @@
+"""A Llama-family model in int8: weights per output, activations per row, outlying channels smoothed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from model.layers.linear import FloatLinear, Int8Linear, Linear
+from model.llama import LlamaModel
+
+# How much of the range of a channel moves from the activations into the weights. Bits per byte of SmolLM2-135M against
+# fp32 on nine files of Python packages: 0: +1.21 %, 0.3: +1.25 %, 0.5: +0.63 %.
+STRENGTH = 0.5
+_TOKENS = 512
+
+
+def calibration_text() -> str:
+    """A page of code and prose that shows how far each channel reaches."""
+    return (Path(__file__).with_name("calibration.md")).read_text()
+
+
+def quantise(model: LlamaModel, calibration: Sequence[int]) -> LlamaModel:
+    """A copy of an fp32 model with int8 projections. The model reads the calibration ids once."""
+    reached = _reach(model, list(calibration)[:_TOKENS])
+    layers = [
+        replace(
+            layer,
+            qkv=_int8(layer.qkv, reached),
+            output=_int8(layer.output, reached),
+            gate_up=_int8(layer.gate_up, reached),
+            down=_int8(layer.down, reached),
+        )
+        for layer in model.layers
+    ]
+    return model.with_projections(layers, _int8(model.head, reached))
+
+
+def _int8(linear: Linear, reached: dict[int, torch.Tensor]) -> Int8Linear:
+    if not isinstance(linear, FloatLinear):
+        raise ValueError("only a model in fp32 can be quantised")
+    activations, weights = reached[id(linear)].clamp_min(1e-3), linear.weight.abs().amax(0).clamp_min(1e-3)
+    return Int8Linear(linear.weight, linear.bias, activations**STRENGTH / weights ** (1 - STRENGTH))
+
+
+class _Recorder:
+    """A projection that keeps the largest magnitude of each input channel."""
+
+    def __init__(self, linear: Linear) -> None:
+        self.linear = linear
+        self.reach = torch.zeros(())
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        self.reach = torch.maximum(self.reach, x.abs().flatten(0, -2).amax(0))
+        return self.linear(x)
+
+
+def _reach(model: LlamaModel, ids: list[int]) -> dict[int, torch.Tensor]:
+    """Largest magnitude of every input channel of every projection, by the identity of the projection."""
+    layers = [
+        replace(
+            layer,
+            qkv=_Recorder(layer.qkv),
+            output=_Recorder(layer.output),
+            gate_up=_Recorder(layer.gate_up),
+            down=_Recorder(layer.down),
+        )
+        for layer in model.layers
+    ]
+    watched = model.with_projections(layers, _Recorder(model.head))
+    watched.commit(ids, watched.start())
+    used = [one for layer in layers for one in (layer.qkv, layer.output, layer.gate_up, layer.down)] + [watched.head]
+    return {id(one.linear): one.reach for one in used if isinstance(one, _Recorder)}
