@@ -248,7 +248,9 @@ def test_priors_are_log_shares_and_the_likeliest_come_first() -> None:
     proposals = propose(region_of("def f(a, b):\n    return a - b\n"))
     priors = [proposal.prior for proposal in proposals]
     assert priors == sorted(priors, reverse=True)
-    assert sum(math.exp(p.prior) for p in proposals if p.origin == "binary operator") <= SHARES["binary operator"] * 1.001
+    assert (
+        sum(math.exp(p.prior) for p in proposals if p.origin == "binary operator") <= SHARES["binary operator"] * 1.001
+    )
 
 
 def test_the_top_level_and_class_bodies_have_edits_too() -> None:

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from coder.patch import Proposal
+from coder.repair.candidate import Base, Candidate, Pool
+from coder.repair.edits import propose
+from coder.repair.rank import Reader, Weights, score
+from tests.coder.repair.fakes import FakeScorer
+from tests.coder.repair.helpers import region_of
+
+TEXT = "def f(a, b):\n    c = a\n    return a - b\n"
+
+
+def candidates(text: str = TEXT) -> list[Candidate]:
+    region = region_of(text)
+    base = Base({"module.py": region.source})
+    return [Candidate(base, proposal, 1.0) for proposal in propose(region)]
+
+
+def test_what_the_model_likes_comes_first_once_it_has_read_it() -> None:
+    found = candidates()
+    Reader(FakeScorer("a % b")).read(found)
+    best = max(found, key=lambda candidate: candidate.score)
+    assert best.files["module.py"] == TEXT.replace("a - b", "a % b")
+    assert best.likelihood == 8.0
+    assert all(candidate.exact for candidate in found)
+
+
+def test_the_cheap_score_asks_for_the_first_token_of_the_change() -> None:
+    found = candidates()
+    scorer = FakeScorer("% b")
+    Reader(scorer).skim(found)
+    assert scorer.passes == 1
+    liked = [candidate for candidate in found if candidate.likelihood > 0]
+    assert TEXT.replace("a - b", "a % b") in {candidate.files["module.py"] for candidate in liked}
+    assert not any(candidate.exact for candidate in found)
+
+
+def test_candidates_of_the_same_lines_share_one_pass() -> None:
+    found = [candidate for candidate in candidates() if candidate.proposal.origin == "binary operator"]
+    scorer = FakeScorer("")
+    Reader(scorer, preface="# the test\n").read(found)
+    assert scorer.passes == 2  # the line as it is, and all that may stand there
+    assert scorer.prefixes[-1] == "# the test\ndef f(a, b):\n    c = a\n"
+
+
+def test_a_cancelled_reader_reads_nothing() -> None:
+    scorer = FakeScorer("a % b")
+    Reader(scorer, cancelled=lambda: True).read(candidates())
+    assert scorer.passes == 0
+
+
+def test_the_score_weighs_its_parts() -> None:
+    base = Base({}, handicap=2.0)
+    candidate = Candidate(base, Proposal((), prior=-3.0), suspicion=1.0, likelihood=4.0, exact=True)
+    assert score(candidate, Weights(likelihood=0.5, cheap=9.0, prior=2.0, suspicion=7.0)) == 2.0 - 6.0 - 2.0
+    candidate.exact = False
+    assert score(candidate, Weights(likelihood=0.5, cheap=0.25, prior=1.0)) == 1.0 - 3.0 - 2.0
+    candidate.suspicion = 0.1
+    assert score(candidate) < score(Candidate(base, candidate.proposal, 1.0, 4.0))
+
+
+def test_the_pool_hands_out_the_best_and_doubts_what_was_not_read() -> None:
+    found = candidates()
+    pool = Pool(found[0].base.sources)
+    read, rough = found[0], found[1]
+    read.exact, read.score, rough.score = True, 0.0, 0.5
+    pool.add([rough, read])
+    assert pool.best() is read
+    rough.score = 2.0
+    pool.add([rough])
+    assert pool.best() is rough
+
+
+def test_the_pool_hands_out_each_program_once() -> None:
+    found = candidates()
+    pool = Pool(found[0].base.sources)
+    twin = Candidate(found[0].base, found[0].proposal, 1.0)
+    pool.add([found[0], twin])
+    assert pool.best() is found[0]
+    assert pool.best() is None
+    assert len(pool) == 0
