@@ -1,9 +1,8 @@
-"""What turns a frozen trunk into a block-diffusion model: mask and slot embeddings, low-rank adapters, history
-slots, a sampler.
+"""What turns a frozen trunk into a block-diffusion model: mask and slot embeddings, low-rank adapters, history slots,
+a sampler.
 
-Rows of a block go through the trunk's own layers; the adapters act on the rows after the first `pure` ones only, so
-verified rows stay the bare trunk (gated LoRA: https://arxiv.org/abs/2507.11851). Shape letters as in `llama.py`, and
-N blocks, B rows of a block.
+Rows of a block go through the trunk's own layers with the adapters added; committed tokens never do (gated LoRA:
+https://arxiv.org/abs/2507.11851). Shape letters as in `llama.py`, and N blocks, B rows of a block.
 """
 
 from __future__ import annotations
@@ -77,6 +76,12 @@ class BlockSide(nn.Module):
         self.sampler_out = nn.Linear(config.sampler, trunk.width, bias=False)
         nn.init.zeros_(self.sampler_out.weight)
 
+    def adapter(self, layer: int) -> AdapterLayer:
+        return self.layers[layer]  # type: ignore[return-value]
+
+    def slot(self, layer: int) -> HistorySlot:
+        return self.memory[str(layer)]  # type: ignore[return-value]
+
     def embed(self, trunk: LlamaModel, tokens_NB: torch.Tensor, masked_NB: torch.Tensor) -> torch.Tensor:
         """Rows [N, B, E] of blocks: a known token's embedding, or the mask's and its slot's."""
         known_NBE = trunk.embedding_VE[tokens_NB].float()
@@ -93,104 +98,63 @@ class BlockSide(nn.Module):
         return hidden + self.sampler_out(F.silu(self.sampler_in(both)))
 
 
-@dataclass(frozen=True)
-class Layout:
-    """How the rows of a pass stand to each other.
-
-    Rows before `pure` belong to the bare trunk. `unseen_BB` marks, for each row, the rows that it must not see
-    (None: it sees all). `block` is the number of rows of one block, for the history's calibration.
-    """
-
-    block: int
-    pure: int = 0
-    unseen_BB: torch.Tensor | None = None
-
-
 def run_rows(
-    trunk: LlamaModel, side: BlockSide, x_NBE: torch.Tensor, turn_NBD: torch.Tensor, context: Context, layout: Layout
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Rows of blocks through all layers: normed hidden [N, B, E], and the rows' keys and values [L, N, B, K, D]."""
-    keys, values = [], []
+    trunk: LlamaModel, side: BlockSide, x_NBE: torch.Tensor, turn_NBD: torch.Tensor, context: Context
+) -> torch.Tensor:
+    """Rows of blocks through all layers: normed hidden [N, B, E]."""
     for index, layer in enumerate(trunk.layers):
-        x_NBE, k_NBKD, v_NBKD = _layer(layer, side, index, x_NBE, turn_NBD, context, layout)
-        keys.append(k_NBKD)
-        values.append(v_NBKD)
-    hidden_NBE = F.rms_norm(x_NBE, x_NBE.shape[-1:], trunk.norm_E, trunk.config.norm_epsilon)
-    return hidden_NBE, torch.stack(keys), torch.stack(values)
+        adapter = side.adapter(index)
+        normed = F.rms_norm(x_NBE, x_NBE.shape[-1:], layer.attention_norm, layer.epsilon)
+        heads = split_heads(layer, layer.qkv(normed) + adapter.qkv(normed))
+        attended = attend_block(side, index, heads, turn_NBD, context).flatten(2)
+        x_NBE = x_NBE + layer.output(attended) + adapter.output(attended)
+        normed = F.rms_norm(x_NBE, x_NBE.shape[-1:], layer.mlp_norm, layer.epsilon)
+        gate, up = (layer.gate_up(normed) + adapter.gate_up(normed)).chunk(2, dim=-1)
+        inner = F.silu(gate) * up
+        x_NBE = x_NBE + layer.down(inner) + adapter.down(inner)
+    return trunk.normed(x_NBE)
 
 
-def _adapted(plain: torch.Tensor, adapter: LowRank, x: torch.Tensor, pure: int) -> torch.Tensor:
-    if pure == 0:
-        return plain + adapter(x)
-    return torch.cat([plain[:, :pure], plain[:, pure:] + adapter(x[:, pure:])], 1)
+Heads = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def _layer(
-    layer: LlamaLayer, side: BlockSide, index: int, x_NBE: torch.Tensor, turn_NBD: torch.Tensor,
-    context: Context, layout: Layout,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:  # fmt: skip
-    adapter: AdapterLayer = side.layers[index]  # type: ignore[assignment]
-    heads, kv_heads, pure = layer.heads, layer.kv_heads, layout.pure
-    normed = F.rms_norm(x_NBE, x_NBE.shape[-1:], layer.attention_norm, layer.epsilon)
-    projected = _adapted(layer.qkv(normed), adapter.qkv, normed, pure).unflatten(-1, (heads + 2 * kv_heads, -1))
-    plain_q_NBHD, v_NBKD = projected[..., :heads, :], projected[..., heads + kv_heads :, :]
-    turned = rotate(projected[..., : heads + kv_heads, :], turn_NBD[:, :, None])
-    q_NBHD, k_NBKD = turned[..., :heads, :], turned[..., heads:, :]
-
-    history = _history(side, index, plain_q_NBHD, context, layout)
-    attended = _attend(q_NBHD, k_NBKD, v_NBKD, context, index, layout.unseen_BB, history).flatten(2)
-    x_NBE = x_NBE + _adapted(layer.output(attended), adapter.output, attended, pure)
-    normed = F.rms_norm(x_NBE, x_NBE.shape[-1:], layer.mlp_norm, layer.epsilon)
-    gate, up = _adapted(layer.gate_up(normed), adapter.gate_up, normed, pure).chunk(2, dim=-1)
-    inner = F.silu(gate) * up
-    return x_NBE + _adapted(layer.down(inner), adapter.down, inner, pure), k_NBKD, v_NBKD
+def split_heads(layer: LlamaLayer, projected: torch.Tensor) -> Heads:
+    """Queries [..., H, D], keys and values [..., K, D], before rotary."""
+    heads = projected.unflatten(-1, (layer.heads + 2 * layer.kv_heads, -1))
+    return (
+        heads[..., : layer.heads, :],
+        heads[..., layer.heads : layer.heads + layer.kv_heads, :],
+        heads[..., layer.heads + layer.kv_heads :, :],
+    )
 
 
-def _history(
-    side: BlockSide, index: int, q_NBHD: torch.Tensor, context: Context, layout: Layout
-) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The slot's logits [N, H, B] and values [N, B, H, D] in a memory layer; pure rows have it closed."""
-    if index not in context.memory:
-        return None
-    slot: HistorySlot = side.memory[str(index)]  # type: ignore[assignment]
-    count, rows, heads, _ = q_NBHD.shape
-    logit_NHB = slot.logit_H(layout.block)[None, :, None].expand(count, heads, rows)
-    if layout.pure:
-        closed = torch.full_like(logit_NHB[..., : layout.pure], float("-inf"))
-        logit_NHB = torch.cat([closed, logit_NHB[..., layout.pure :]], -1)
-    return logit_NHB, slot.read(q_NBHD, context.memory[index])
-
-
-def _attend(
-    q_NBHD: torch.Tensor, k_NBKD: torch.Tensor, v_NBKD: torch.Tensor, context: Context, index: int,
-    unseen_BB: torch.Tensor | None, history: tuple[torch.Tensor, torch.Tensor] | None,
-) -> torch.Tensor:  # fmt: skip
+def attend_block(side: BlockSide, index: int, heads: Heads, turn_NBD: torch.Tensor, context: Context) -> torch.Tensor:
     """One softmax over committed keys, the rows of the block, and the history slot: [N, B, H, D]."""
-    blocks, rows, heads, size = q_NBHD.shape
+    plain_q_NBHD, k_NBKD, v_NBKD = heads
+    turn = turn_NBD[:, :, None]
+    q_NBHD, k_NBKD = rotate(plain_q_NBHD, turn), rotate(k_NBKD, turn)
+    blocks, rows, count, size = q_NBHD.shape
     kv_heads = k_NBKD.shape[2]
-    group = heads // kv_heads
+    group = count // kv_heads
+    flat = blocks * group * rows
     past_KTD, past_values_KTD = context.keys_LKTD[index], context.values_LKTD[index]
     tokens = past_KTD.shape[1]
-    scaled = q_NBHD * size**-0.5
-    by_key_KMD = (
-        scaled.unflatten(2, (kv_heads, group)).permute(2, 0, 3, 1, 4).reshape(kv_heads, blocks * group * rows, size)
-    )
-    past = torch.bmm(by_key_KMD, past_KTD.transpose(1, 2)).view(kv_heads, blocks, group, rows, tokens)
+    scaled_NBKGD = (q_NBHD * size**-0.5).unflatten(2, (kv_heads, group))
+    by_key_KMD = scaled_NBKGD.permute(2, 0, 3, 1, 4).reshape(kv_heads, flat, size)
+    past = torch.bmm(by_key_KMD, past_KTD.mT).view(kv_heads, blocks, group, rows, tokens)
     if context.hidden_NT is not None:
         past = past.masked_fill(context.hidden_NT[None, :, None, None, :], float("-inf"))
-    own = torch.einsum("nbkgd,nckd->kngbc", scaled.unflatten(2, (kv_heads, group)), k_NBKD)
-    if unseen_BB is not None:
-        own = own.masked_fill(unseen_BB, float("-inf"))
-    parts = [past, own]
-    if history is not None:
-        logit_NHB, _ = history
-        parts.append(logit_NHB.unflatten(1, (kv_heads, group)).transpose(0, 1)[..., None].to(past.dtype))
+    parts = [past, torch.einsum("nbkgd,nckd->kngbc", scaled_NBKGD, k_NBKD)]
+    slot = side.slot(index) if index in context.memory else None
+    if slot is not None:
+        logit_KG = slot.logit_H(rows).view(kv_heads, 1, group, 1, 1)
+        parts.append(logit_KG.expand(kv_heads, blocks, group, rows, 1).to(past.dtype))
     weight = torch.cat(parts, -1).softmax(-1)
-    seen = torch.bmm(weight[..., :tokens].reshape(kv_heads, blocks * group * rows, tokens), past_values_KTD)
+    seen = torch.bmm(weight[..., :tokens].reshape(kv_heads, flat, tokens), past_values_KTD)
     out = seen.view(kv_heads, blocks, group, rows, size)
     out = out + torch.einsum("kngbc,nckd->kngbd", weight[..., tokens : tokens + rows], v_NBKD)
-    out_NBHD = out.permute(1, 3, 0, 2, 4).reshape(blocks, rows, heads, size)
-    if history is not None:
-        share_NBH = weight[..., -1].permute(1, 3, 0, 2).reshape(blocks, rows, heads)
-        out_NBHD = out_NBHD + share_NBH[..., None] * history[1]
+    out_NBHD = out.permute(1, 3, 0, 2, 4).reshape(blocks, rows, count, size)
+    if slot is not None:
+        share_NBH = weight[..., -1].permute(1, 3, 0, 2).reshape(blocks, rows, count)
+        out_NBHD = out_NBHD + share_NBH[..., None] * slot.read(plain_q_NBHD, context.memory[index])
     return out_NBHD

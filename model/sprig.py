@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from model.block_side import BlockSide, Context, Layout, run_rows
+from model.block_side import BlockSide, Context, run_rows
+from model.foresight import foresee
 from model.llama import LlamaModel, LlamaState, rotate
 from model.protocol import Block
 
@@ -99,11 +100,12 @@ class Sprig:
         last = torch.tensor([state.last], device=self.device)
         tokens_1B = torch.cat([last, block.tokens.to(self.device)])[None]
         masked_1B = torch.cat([torch.zeros(1, dtype=torch.bool), block.masked.cpu()])[None].to(self.device)
-        window = state.trunk.window.prefix(state.trunk.window.length - 1)
+        window = self.trunk.make_room(state.trunk.window, len(block.tokens))
+        window = window.prefix(window.length - 1)
         context = Context(window.keys_LKTD, window.values_LKTD, None, self._memory_of(state))
         x_1BE = self.side.embed(self.trunk, tokens_1B, masked_1B)
         turn_1BD = self.trunk.turns_TD[window.length : window.length + tokens_1B.shape[1]][None]
-        hidden_1BE, _, _ = run_rows(self.trunk, self.side, x_1BE, turn_1BD, context, Layout(tokens_1B.shape[1]))
+        hidden_1BE = run_rows(self.trunk, self.side, x_1BE, turn_1BD, context)
         return self.trunk.logits(hidden_1BE[0, :-1])
 
     def rewind(self, state: SprigState, position: int) -> SprigState:
@@ -122,33 +124,22 @@ class Sprig:
         (https://arxiv.org/abs/2511.08923): the next pass has its drafts whatever is accepted in this one.
         """
         state = self._written(state)
-        count = len(known)
-        known_K = torch.as_tensor(known, dtype=torch.int64, device=self.device)
-        room = self.trunk.make_room(state.trunk.window, count + width)
-        x_BE = torch.cat([
-            self.trunk.embedding_VE[known_K].float(),
-            (self.side.mask_E + self.side.slot_SE[:width]).repeat(count, 1),
-        ])  # fmt: skip
-        place_B = room.length + self._places(count, width)
-        context = Context(room.keys_LKTD, room.values_LKTD, None, self._memory_of(state))
-        layout = Layout(width, count, self._unseen(count, width))
-        hidden_1BE, keys, values = run_rows(
-            self.trunk, self.side, x_BE[None], self.trunk.turns_TD[place_B][None], context, layout
-        )
-        window = room.extend(count)
-        window.keys_LKTD[:, :, room.length :] = keys[:, 0, :count].transpose(1, 2)
-        window.values_LKTD[:, :, room.length :] = values[:, 0, :count].transpose(1, 2)
-        hidden_BE = hidden_1BE[0]
+        window = self.trunk.make_room(state.trunk.window, len(known) + width)
+        hidden_KE, hidden_KME, window = foresee(self.trunk, self.side, known, width, window, self._memory_of(state))
         states = [
             SprigState(
-                LlamaState(window.prefix(room.length + k + 1), state.trunk.position + k + 1, hidden_BE[: k + 1]),
-                state.memory, state.unwritten + k + 1, int(known[k]),
+                LlamaState(
+                    window.prefix(window.length - len(known) + row + 1),
+                    state.trunk.position + row + 1,
+                    hidden_KE[: row + 1],
+                ),
+                state.memory,
+                state.unwritten + row + 1,
+                int(token),
             )
-            for k in range(count)
-        ]  # fmt: skip
-        return SprigForesight(
-            self.trunk.logits(hidden_BE[:count]), states, self, hidden_BE[count:].view(count, width, -1)
-        )
+            for row, token in enumerate(known)
+        ]
+        return SprigForesight(self.trunk.logits(hidden_KE), states, self, hidden_KME)
 
     @torch.inference_mode()
     def draft(self, hidden_ME: torch.Tensor, token: int) -> list[int]:
@@ -162,21 +153,6 @@ class Sprig:
 
     def _memory_of(self, state: SprigState) -> dict[int, torch.Tensor]:
         return {layer: state_HDD[None] for layer, state_HDD in state.memory.items()}
-
-    def _places(self, count: int, width: int) -> torch.Tensor:
-        """Window columns of the known rows and of each group's masks, counted from the first known row."""
-        known_K = torch.arange(count, device=self.device)
-        masks_KM = known_K[:, None] + 1 + torch.arange(width, device=self.device)
-        return torch.cat([known_K, masks_KM.flatten()])
-
-    def _unseen(self, count: int, width: int) -> torch.Tensor:
-        """Known rows are causal; a group's rows see the known rows up to its own and each other."""
-        known_K = torch.arange(count, device=self.device)
-        group_B = torch.cat([known_K, known_K.repeat_interleave(width)])
-        mask_B = torch.arange(len(group_B), device=self.device) >= count
-        earlier_BB = ~mask_B[None, :] & (group_B[None, :] <= group_B[:, None])
-        together_BB = mask_B[:, None] & mask_B[None, :] & (group_B[None, :] == group_B[:, None])
-        return ~(earlier_BB | together_BB)
 
     def _written(self, state: SprigState) -> SprigState:
         """The state with every whole chunk of its unwritten tokens taken up by the memory."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from model.block_side import BlockSide, Context, Layout, run_rows
+from model.block_side import BlockSide, Context, run_rows
 from model.llama import LlamaModel, rotate
 from model.training.losses import RowLoss, row_loss, vocabulary_part
 from model.training.noise import BlockBatch
@@ -83,9 +83,7 @@ def block_loss(
     position_NB = batch.positions_NB().to(device)
     tokens_NB, next_NB = clean.ids_T[position_NB], clean.ids_T[position_NB + 1]
     x_NBE = side.embed(trunk, tokens_NB, batch.masked_NB.to(device))
-    hidden_NBE, _, _ = run_rows(
-        trunk, side, x_NBE, trunk.turns_TD[clean.begin + position_NB], context, Layout(batch.rows)
-    )
+    hidden_NBE = run_rows(trunk, side, x_NBE, trunk.turns_TD[clean.begin + position_NB], context)
     conditioned_NBE = side.condition(hidden_NBE, trunk.embedding_VE[tokens_NB].float())
 
     draft_N = batch.masked_NB.all(1).to(device)
