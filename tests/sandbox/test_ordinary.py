@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -13,13 +14,9 @@ from sandbox.job import interpreter
 from sandbox.working_copy import WorkingCopy
 
 SCRIPT = Path(__file__).parent / "ordinary.py"
-NEEDS = [
-    line.split("(")[0].removeprefix("def need_")
-    for line in SCRIPT.read_text().splitlines()
-    if line.startswith("def need_")
-]
+NEEDS = re.findall(r"^def need_(\w+)", SCRIPT.read_text(), re.MULTILINE)
 
-# Without namespaces: sockets, terminals and /dev/shm would be the machine's own; modes of files are not guarded by Landlock.
+# Without namespaces sockets, terminals and /dev/shm would be the machine's own; Landlock does not guard modes of files.
 NOT_ON_LANDLOCK = {
     "loopback_v4",
     "loopback_v6",
