@@ -92,7 +92,11 @@ class Display:
 
     def _doing(self, markup: str) -> None:
         if self._status is not None:
-            self._status.update(markup)
+            from rich.text import Text
+
+            text = Text.from_markup(markup, overflow="ellipsis")
+            text.no_wrap = True
+            self._status.update(text)
 
     def _line(self, markup: str) -> None:
         self.console.print(markup, soft_wrap=True)

@@ -121,11 +121,7 @@ def fix(
             patches = engine.fix(request)
         tally.patches = len(patches)
         if not patches:
-            raise Failure(
-                ExitStatus.NOT_REPAIRED,
-                f"not repaired: {tally.candidates:,} candidates tried in {time.monotonic() - begun:.0f} s",
-                "Give it more with --timeout, or name the tests that matter with --test.",
-            )
+            raise _not_repaired(tally.candidates, time.monotonic() - begun)
         status, message = _decide(environment, engine, patches, apply, commit, listener, quiet=as_json)
         finish(status, message)
     except Failure as failure:
@@ -181,6 +177,17 @@ def _decide(
     if not quiet:
         environment.tell("not applied: your files are as they were" + ("" if asking else " (--apply applies)"))
     return ExitStatus.NOT_APPLIED, reason
+
+
+def _not_repaired(candidates: int, seconds: float) -> Failure:
+    if not candidates:
+        hint = "Files that do not parse are not edited, nor are tests unless you say --allow-test-edits."
+        return Failure(
+            ExitStatus.NOT_REPAIRED, "not repaired: nothing to try in the files that these tests reach", hint
+        )
+    message = f"not repaired: {candidates:,} candidates tried in {seconds:.0f} s"
+    hint = "Give it more with --timeout, or name the tests that matter with --test."
+    return Failure(ExitStatus.NOT_REPAIRED, message, hint)
 
 
 class _Tally:

@@ -181,7 +181,7 @@ def test_a_test_that_does_not_exist(coder):
 
 def test_limits_and_arguments_reach_the_engine(coder):
     seen = []
-    coder.parts["search"] = lambda context, listener: seen.append(context) or []
+    coder.parts["search"] = lambda context, listener: seen.append(context) or fake_search()(context, listener)
     done = coder("fix", "--timeout", "7", "--max-candidates", "9", "--all", "--no-model", "--allow-test-edits")
     (context,) = seen
     assert (context.timeout_s, context.max_candidates, context.find_all) == (7.0, 9, True)
