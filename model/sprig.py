@@ -65,7 +65,9 @@ class Sprig:
             raise ValueError("the block side needs a trunk with a begin token")
 
     def start(self) -> SprigState:
-        empty = {int(layer): slot.empty() for layer, slot in self.side.memory.items()} if self.memory else {}
+        empty = (
+            {layer: self.side.slot(layer).empty() for layer in self.side.config.memory_layers} if self.memory else {}
+        )
         assert self.trunk.config.begin_id is not None
         return SprigState(self.trunk.start(), empty, 0, self.trunk.config.begin_id)
 
@@ -165,12 +167,11 @@ class Sprig:
         text = slice(first, first + count)
         turn_TD = self.trunk.turns_TD[text].conj()
         memory = {}
-        for name, slot in self.side.memory.items():
-            layer = int(name)
+        for layer, held_HDD in state.memory.items():
             keys_KTD = rotate(window.keys_LKTD[layer, :, text], turn_TD)
             values_KTD = window.values_LKTD[layer, :, text]
-            written = slot.write(
-                keys_KTD.transpose(0, 1).float(), values_KTD.transpose(0, 1).float(), state.memory[layer], chunk
+            written = self.side.slot(layer).write(
+                keys_KTD.transpose(0, 1).float(), values_KTD.transpose(0, 1).float(), held_HDD, chunk
             )
             memory[layer] = written[-1]
         return SprigState(state.trunk, memory, state.unwritten - count, state.last)

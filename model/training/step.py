@@ -40,8 +40,8 @@ def written_memory(trunk: LlamaModel, side: BlockSide, clean: CleanPass, stream:
     text = slice(clean.begin, clean.begin + len(clean.ids_T) // chunk * chunk)
     turn_TD = trunk.turns_TD[text]
     states: dict[int, torch.Tensor] = {}
-    for name, slot in side.memory.items():
-        layer = int(name)
+    for layer in side.config.memory_layers:
+        slot = side.slot(layer)
         plain_KTD = rotate(clean.keys_LKTD[layer, :, text], turn_TD.conj())
         before = stream.memory.get(layer, slot.empty())
         written = slot.write(
