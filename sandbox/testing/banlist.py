@@ -58,7 +58,7 @@ FRAME_NAMES = words("""
     ag_frame ag_code co_code co_consts func_globals func_code mro_entries
 """)
 SNIFFED = re.compile(
-    r"pytest|conftest|unittest|\bCI\b|TOX_ENV|GITHUB_ACTIONS|COVERAGE_|_getframe|/proc/|\btest_\w+|__\w+__",
-    re.IGNORECASE,
+    r"(?i:pytest|conftest|unittest)|\bCI\b|TOX_ENV|GITHUB_ACTIONS|COVERAGE_|_getframe|/proc/|\btest_\w+|"
+    r"__(?!main__|init__|all__|version__|name__)\w+__"
 )
 HIDDEN = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

@@ -12,7 +12,7 @@ from types import TracebackType
 from sandbox import policy
 from sandbox.contract import Completed, Ending, Limits
 from sandbox.jail import Sandbox
-from sandbox.testing import confirm, honesty
+from sandbox.testing import honesty, texts
 from sandbox.testing.pace import FACTOR
 from sandbox.testing.report import (
     Baseline,
@@ -107,10 +107,7 @@ class CommandSession:
 
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """The command on the changed tree, `repeats` times, each in a fresh sandbox."""
-        dishonest: list[str] = []
-        for path, text in files.items():
-            before = confirm.read(self._tree, relative(path))
-            dishonest += honesty.inspect_change(relative(path), before, text, self._allow_tests)
+        dishonest = honesty.inspect_files(self._tree, files, self._allow_tests)
         verdict = Verdict(oracle=Oracle.EXIT_CODE, level=self._sandbox.level, unfixed=(self.node,))
         if dishonest:
             return replace(verdict, dishonest=tuple(dishonest))
@@ -124,7 +121,7 @@ class CommandSession:
     def _changed(self, files: Mapping[str, str], limits: Limits) -> Completed:
         with self._tree.fork() as tree:
             for path, text in files.items():
-                tree.write(relative(path), confirm.encode(self._tree, path, text))
+                tree.write(relative(path), texts.encode(self._tree, path, text))
             return self._run(tree, limits)
 
     def _run(self, tree: WorkingCopy, limits: Limits) -> Completed:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import time
-import tokenize
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 
-from sandbox.testing import honesty
+from sandbox.testing import texts
 from sandbox.testing.channel import Answer, ServerLost, Setup, TestServer, text_of
 from sandbox.testing.events import interrupted, is_canary, tests_of
 from sandbox.testing.pace import Pace
+from sandbox.testing.protected import is_protected
 from sandbox.testing.report import Baseline, Outcome, TestReport, Verdict
 from sandbox.working_copy import WorkingCopy
 
@@ -37,7 +36,7 @@ def prove(
     runs: list[dict[str, Outcome]] = []
     with tree.fork() as patched:
         for path, text in files.items():
-            patched.write(path, encode(tree, path, text))
+            patched.write(path, texts.encode(tree, path, text))
         protected = sorted(_protected(patched))
         for _ in range(repeats):
             problem, outcomes = _run(setup, patched, baseline, pace, protected, files)
@@ -48,38 +47,11 @@ def prove(
     return _judge(setup, baseline, runs, wanted, time.monotonic() - began)
 
 
-def read(tree: WorkingCopy, path: str) -> str:
-    """The text of a pristine file; "" where there is none."""
-    try:
-        data = (tree.root / path).read_bytes()
-    except OSError:
-        return ""
-    return data.decode(_encoding(path, data), "surrogateescape")
-
-
-def encode(tree: WorkingCopy, path: str, text: str) -> bytes:
-    """`text` in the encoding that the file has now."""
-    try:
-        data = (tree.root / path).read_bytes()
-    except OSError:
-        data = b""
-    return text.encode(_encoding(path, data), "surrogateescape")
-
-
-def _encoding(path: str, data: bytes) -> str:
-    if not path.endswith(".py"):
-        return "utf-8"
-    try:
-        return tokenize.detect_encoding(BytesIO(data).readline)[0].replace("utf-8-sig", "utf-8")
-    except SyntaxError:
-        return "utf-8"
-
-
 def _protected(tree: WorkingCopy) -> list[str]:
     found = []
     for place in tree.root.rglob("*"):
         path = place.relative_to(tree.root).as_posix()
-        if honesty.is_protected(path) and place.is_file():
+        if is_protected(path) and place.is_file():
             found.append(path)
     return found
 

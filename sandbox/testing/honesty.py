@@ -11,8 +11,9 @@ from __future__ import annotations
 import ast
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
+from sandbox.testing import texts
 from sandbox.testing.banlist import (
     BANNED_MODULES,
     BANNED_NAMES,
@@ -26,9 +27,10 @@ from sandbox.testing.banlist import (
     PLAIN_DUNDERS,
     SNIFFED,
 )
+from sandbox.testing.imports import importable
 from sandbox.testing.protected import is_protected
-
-__all__ = ["inspect_change", "is_protected"]
+from sandbox.testing.report import relative
+from sandbox.working_copy import WorkingCopy
 
 
 def inspect_change(
@@ -51,6 +53,16 @@ def inspect_change(
     known = HARMLESS_MODULES | set(imported) | {module for module, _ in _imports(old)}
     old_findings, new_findings = (list(_Findings(tree, known).all()) for tree in (old, new))
     return reasons + [f"{path}: {reason}" for reason in _new(old_findings, new_findings)]
+
+
+def inspect_files(tree: WorkingCopy, files: Mapping[str, str], allow_tests: bool = False) -> list[str]:
+    """`inspect_change` for each of `files`, whole new texts by path, against the pristine `tree`."""
+    imported = importable(tree)
+    reasons: list[str] = []
+    for name, after in files.items():
+        path = relative(name)
+        reasons += inspect_change(path, texts.read(tree, path), after, allow_tests, imported)
+    return reasons
 
 
 def _new(before: list[str], after: list[str]) -> list[str]:
@@ -124,6 +136,8 @@ class _Findings:
             names = [(alias.name, "") for alias in node.names]
         elif node.level:
             names = [("", alias.name) for alias in node.names]
+            if _is_test_module(node.module or "") or any(_is_test_module(member) for _, member in names):
+                yield f"import from {node.module}"
         else:
             names = [(node.module or "", alias.name) for alias in node.names]
         for module, member in names:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.contract import Limits
 from sandbox.jail import Sandbox
-from sandbox.testing import confirm, honesty
+from sandbox.testing import confirm, honesty, texts
 from sandbox.testing.baseline import Recorder
 from sandbox.testing.channel import Answer, ServerLost, Setup, TestServer, text_of
 from sandbox.testing.events import interrupted, tests_of
@@ -96,20 +96,19 @@ class TestSession:
 
         `targets` are the tests that must be fixed (all failing ones by default). A dishonest change is refused unrun.
         """
-        changed = {relative(path): text for path, text in files.items()}
-        dishonest: list[str] = []
-        for path, text in changed.items():
-            before = confirm.read(self._tree, path)
-            dishonest += honesty.inspect_change(path, before, text, self._allow_tests)
-        level = self._setup.sandbox.level
-        if dishonest:
-            return Verdict(unfixed=tuple(targets), dishonest=tuple(dishonest), level=level)
-        return self.prove(changed, repeats, targets)
+        if dishonest := self.inspect(files):
+            return Verdict(unfixed=tuple(targets), dishonest=tuple(dishonest), level=self._setup.sandbox.level)
+        return self.prove(files, repeats, targets)
+
+    def inspect(self, files: Mapping[str, str]) -> list[str]:
+        """The static gate alone: why the change is refused; empty for a clean one. Milliseconds."""
+        return honesty.inspect_files(self._tree, files, self._allow_tests)
 
     def prove(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """`confirm` without the static gate on the change: what the runs alone say."""
         record, pace = self._taken()
-        return confirm.prove(record.setup, self._tree, record.baseline, pace, files, repeats, targets)
+        changed = {relative(path): text for path, text in files.items()}
+        return confirm.prove(record.setup, self._tree, record.baseline, pace, changed, repeats, targets)
 
     @property
     def known(self) -> Baseline:
@@ -128,7 +127,7 @@ class TestSession:
         ordered = self._ordered(nodes)
         with self._tree.fork() as tree:
             for path, text in files.items():
-                tree.write(path, confirm.encode(self._tree, path, text))
+                tree.write(path, texts.encode(self._tree, path, text))
             server = None
             try:
                 server = TestServer(record.setup, tree, "fresh")
@@ -196,7 +195,7 @@ class TestSession:
         """Ask with the usual time limits; again with wider ones when only a test that used to pass ran late."""
         record, pace = self._taken()
         wire = {
-            path: confirm.encode(self._tree, path, text).decode("utf-8", "surrogateescape")
+            path: texts.encode(self._tree, path, text).decode("utf-8", "surrogateescape")
             for path, text in files.items()
         }
         for slack in (1.0, 4.0):

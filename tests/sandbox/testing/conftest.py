@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,13 +39,17 @@ def tree_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mapping[str, 
 def open_session(
     sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]
 ) -> Iterator[Callable[..., TestSession]]:
-    """Opens a session on a project given as {path: text}; all are closed after the module."""
+    """Opens a session on a project given as {path: text}; all are closed after the module.
+
+    The environment variable PROJECT_PYTHON names another interpreter, with pytest, for the projects.
+    """
+    other = {"python": Path(os.environ["PROJECT_PYTHON"])} if "PROJECT_PYTHON" in os.environ else {}
     opened: list[TestSession] = []
     trees: list[WorkingCopy] = []
 
-    def start(files: Mapping[str, str], *arguments: str, **options: object) -> TestSession:
+    def start(files: Mapping[str, str], *arguments: str, **options: Any) -> TestSession:
         trees.append(tree_of(files))
-        opened.append(TestSession(sandbox, trees[-1], pytest_args=(*LEAN, *arguments), **options))  # type: ignore[arg-type]
+        opened.append(TestSession(sandbox, trees[-1], pytest_args=(*LEAN, *arguments), **{**other, **options}))
         return opened[-1]
 
     yield start
@@ -51,8 +57,3 @@ def open_session(
         session.close()
     for tree in trees:
         tree.close()
-
-
-@pytest.fixture(scope="session")
-def text_of() -> Callable[[WorkingCopy, str], str]:
-    return lambda tree, path: Path(tree.root / path).read_text()
