@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, Thinking, Tool, ToolCall
 from model.chat_template import CALL_BEGIN, CALL_END, THINK_BEGIN, THINK_END, ChatML
-from model.decoding import draft_verify, infill
+from model.decoding import draft_verify, gap
 from model.decoding.grammar import Grammar, GrammarError
 from model.decoding.request import Decoder, Finished, Generation, Reason, Settled, read
 from model.protocol import BlockModel, Tokenizer
@@ -64,7 +64,7 @@ class LocalChat:
         ids = self.tokenizer.encode(prompt)
         if not ids:
             raise ChatError("the prompt is empty")
-        yield from self._when_free(self._continue(ids, suffix, options), options)
+        yield from self._when_free(self._continue(ids, prompt, suffix, options), options)
 
     def _when_free(self, events: Iterator[E], options: ChatOptions) -> Generator[E | Done, None, None]:
         """`events` once the model is free."""
@@ -79,10 +79,10 @@ class LocalChat:
         finally:
             self._turn.release()
 
-    def _continue(self, ids: list[int], suffix: str, options: ChatOptions) -> Iterator[Text | Done]:
+    def _continue(self, ids: list[int], prompt: str, suffix: str, options: ChatOptions) -> Iterator[Text | Done]:
         request = self._request(ids, options, options.max_tokens, options.stop, None)
         if suffix:
-            events = infill.generate(self.model, self.tokenizer, request, self.tokenizer.encode(suffix))
+            events = gap.generate(self.model, self.tokenizer, request, prompt, suffix)
         else:
             events = self._decoder(self.model, self.tokenizer, request)
         for event in events:

@@ -66,7 +66,7 @@ def generate(
 
     from model.chat import ChatError, Message
     from model.chat_template import ChatML
-    from model.decoding import diffusion, infill
+    from model.decoding import diffusion, gap, infill
     from model.decoding.grammar import Grammar, GrammarError
     from model.decoding.names import DECODERS
     from model.decoding.request import Generation
@@ -86,8 +86,8 @@ def generate(
         )
         denoising = diffusion.Denoising(block=block, threshold=threshold)
         if suffix is not None:
-            right = tokenizer.encode(suffix)
-            events = infill.generate(network, tokenizer, request, right, infill.Infilling(denoising=denoising))
+            infilling = infill.Infilling(denoising=denoising)
+            events = gap.generate(network, tokenizer, request, text, suffix, infilling)
         elif decoder is DecoderName.diffusion:
             events = partial(diffusion.generate, denoising=denoising)(network, tokenizer, request)
         else:

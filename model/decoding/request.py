@@ -111,7 +111,7 @@ Event = Settled | Denoised | Finished
 class Decoder(Protocol):
     """What every module of `model.decoding` offers as `generate` (its own options bound)."""
 
-    def __call__(self, model: BlockModel[Any], tokenizer: Tokenizer, request: Generation) -> Iterator[Event]: ...
+    def __call__(self, model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, /) -> Iterator[Event]: ...
 
 
 def read(model: BlockModel[Any], tokens: Sequence[int], state: Any, cancel: Cancel, chunk: int = 512) -> Any | None:
