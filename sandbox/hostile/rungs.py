@@ -44,7 +44,7 @@ def examine_at(place: Place, numbers: Iterable[int] = ()) -> Iterator[Finding]:
     """The findings there, in a process of its own. Raises NotHere, RuntimeError when a probe is broken."""
     with tempfile.TemporaryDirectory(prefix="rung-") as stage:
         options: dict[str, object] = {}
-        python, path = sys.executable, str(policy.PACKAGE.parent)
+        python, path = sys.executable, os.pathsep.join([str(policy.PACKAGE.parent), *filter(None, sys.path)])
         if place.user == "user" and _root():
             python, path = _unprivileged_python(), stage
             _publish(Path(stage))
