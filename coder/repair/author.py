@@ -16,9 +16,9 @@ from coder.repair.localise import Suspicion
 from coder.repair.rank import Reader, score
 from coder.repair.singles import Singles, waves
 
-BATCH = 32
+BATCH = 16
 # So many read candidates are kept ahead of the prover before the author does dearer things.
-AHEAD = 96
+AHEAD = 64
 # Functions beyond the first few join the search after so many trials each time.
 PATIENCE = 300
 # Bases that brought a failing test further, at most; each costs a round of single edits.
@@ -121,7 +121,6 @@ class Author(threading.Thread):
             return True
         if self._pool.ready < AHEAD and self._read():
             return True
-        self.warm.set()
         if (len(self._pool) < AHEAD or self.tried > PATIENCE * self._wave) and self._next_wave():
             return True
         written = next(self._rewrites, None)
@@ -159,6 +158,7 @@ class Author(threading.Thread):
         batch = self._pool.unread(BATCH)
         self._reader.read(batch)
         self._pool.add(batch)
+        self.warm.set()
         return bool(batch)
 
     def _written(self, model: Any, tokenizer: Any) -> Iterator[list[Candidate]]:

@@ -25,7 +25,7 @@ class Weights:
     """
 
     likelihood: float = 0.5
-    cheap: float = 0.3
+    cheap: float = 0.8
     prior: float = 1.0
     suspicion: float = 1.0
 
@@ -34,6 +34,8 @@ WEIGHTS = Weights()
 # Code before the changed lines that the model sees, in characters; lines behind them that it judges.
 CONTEXT = 2400
 AFTER = 2
+# One token says little about a whole change: beyond these bounds (nats) its word counts no more.
+DOUBTED, TRUSTED = 6.0, 8.0
 # More lines than that in one hunk are not worth a pass.
 LONGEST = 24
 
@@ -83,7 +85,7 @@ class Reader:
         tables = dict(zip(offsets, self._scorer.first_tokens(text, [offset + shift for offset in offsets])))
         for candidate, (offset, new, old) in zip(candidates, spots):
             table = tables[offset]
-            candidate.likelihood = max(-20.0, min(20.0, table(new) - table(old)))
+            candidate.likelihood = max(-DOUBTED, min(TRUSTED, table(new) - table(old)))
 
     def read(self, candidates: Sequence[Candidate]) -> None:
         """The exact score: the change in log-likelihood of the changed lines and those behind them, given what stands

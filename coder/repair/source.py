@@ -18,8 +18,8 @@ ATOM = 14
 _BINDING: dict[type, int] = {
     ast.NamedExpr: 0, ast.Lambda: 0, ast.Yield: 0, ast.IfExp: 1, ast.Or: 2, ast.And: 3, ast.Not: 4, ast.Compare: 5,
     ast.BitOr: 6, ast.BitXor: 7, ast.BitAnd: 8, ast.LShift: 9, ast.RShift: 9, ast.Add: 10, ast.Sub: 10, ast.Mult: 11,
-    ast.Div: 11, ast.FloorDiv: 11, ast.Mod: 11, ast.MatMult: 11, ast.USub: 12, ast.UAdd: 12, ast.Invert: 12, ast.Pow: 13,
-    ast.Await: 13,
+    ast.Div: 11, ast.FloorDiv: 11, ast.Mod: 11, ast.MatMult: 11, ast.USub: 12, ast.UAdd: 12, ast.Invert: 12,
+    ast.Pow: 13, ast.Await: 13,
 }  # fmt: skip
 
 

@@ -166,7 +166,8 @@ def _insert(region: Region, statement: ast.stmt) -> Iterator[Draft]:
 
 
 def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Iterator[tuple[str, float]]:
-    names = [name for name in region.scope.variables(at) if name not in ("self", "cls")]
+    # At the top level all names of the file are in sight: their pairs would be hundreds of thousands.
+    names = [name for name in region.scope.variables(at) if name not in ("self", "cls")] if region.function else []
     looped = region.source.enclosing(at, *_LOOPS, ast.FunctionDef)
     in_loop = isinstance(looped, _LOOPS)
     numbers = _numbers(region)

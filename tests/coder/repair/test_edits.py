@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import math
 
 import pytest
@@ -176,14 +175,13 @@ def collect(rows):
     [
         ("        return count\n", "    return count\n"),
         ("        count = len(found)\n        return count\n", "        return count\n        count = len(found)\n"),
-        ("            found.append(row)\n        count = len(found)\n", "            found.append(row)\n            count = len(found)\n"),
-        ("        if row:\n            found.append(row)\n", "        if row:\n            pass\n        found.append(row)\n"),
+        ("row)\n        count = len(found)\n", "row)\n            count = len(found)\n"),
+        ("        if row:\n            found", "        if row:\n            pass\n        found"),
     ],
 )  # fmt: skip
 def test_statements_move_between_blocks(old: str, new: str) -> None:
-    texts = {ast.unparse(ast.parse(text)) for text in made(region_of(MOVES)) if _parses(text)}
     # An emptied block is refused by the compiler, not filled: the last case must be absent.
-    assert (ast.unparse(ast.parse(MOVES.replace(old, new))) in texts) is ("pass" not in new)
+    assert (MOVES.replace(old, new) in made(region_of(MOVES))) is ("pass" not in new)
 
 
 def test_insertions_of_steps_and_collections() -> None:
@@ -248,9 +246,8 @@ def test_priors_are_log_shares_and_the_likeliest_come_first() -> None:
     proposals = propose(region_of("def f(a, b):\n    return a - b\n"))
     priors = [proposal.prior for proposal in proposals]
     assert priors == sorted(priors, reverse=True)
-    assert (
-        sum(math.exp(p.prior) for p in proposals if p.origin == "binary operator") <= SHARES["binary operator"] * 1.001
-    )
+    share = sum(math.exp(proposal.prior) for proposal in proposals if proposal.origin == "binary operator")
+    assert share <= SHARES["binary operator"] * 1.001
 
 
 def test_the_top_level_and_class_bodies_have_edits_too() -> None:
@@ -258,11 +255,3 @@ def test_the_top_level_and_class_bodies_have_edits_too() -> None:
     texts = made(region)
     assert "LIMIT = 4\n\n\nclass A:\n    size = LIMIT + 1\n" in texts
     assert "LIMIT = 3\n\n\nclass A:\n    size = LIMIT - 1\n" in texts
-
-
-def _parses(text: str) -> bool:
-    try:
-        ast.parse(text)
-    except SyntaxError:
-        return False
-    return True

@@ -55,9 +55,8 @@ def test_the_function_that_only_failing_tests_run_comes_first() -> None:
 def test_the_traceback_breaks_ties() -> None:
     lines = {5, 9, 10, 11}
     frames = (Frame("t.py", 3, "fails"), Frame("m.py", 9, "bad"))
-    found = localise(
-        baseline(report("fails", Outcome.FAILED, lines, frames)), ["t.py::fails"], {"m.py": Source("m.py", TEXT)}
-    )
+    failing = report("fails", Outcome.FAILED, lines, frames)
+    found = localise(baseline(failing), ["t.py::fails"], {"m.py": Source("m.py", TEXT)})
     assert found[0].function is not None and found[0].function.name == "bad"
     assert found[0].lines[9] > found[0].lines[10]
 
