@@ -50,22 +50,32 @@ class Int8Linear:
     """
 
     def __init__(
-        self, weight: torch.Tensor, bias: torch.Tensor | None = None, smooth: torch.Tensor | None = None
+        self, levels: torch.Tensor, steps: torch.Tensor, smooth: torch.Tensor, bias: torch.Tensor | None = None
     ) -> None:
-        scaled = weight if smooth is None else weight * smooth
-        steps = scaled.abs().amax(1).clamp_min(1e-12) / weight_levels()
-        levels = (scaled / steps[:, None]).round().to(torch.int8)
-        zeros = torch.zeros(len(steps), dtype=torch.int64)
+        """`levels` [outputs, inputs] int8, `steps` [outputs], `smooth` [inputs]: weight = levels · steps / smooth."""
         with warnings.catch_warnings():  # the type is to go after the release of torch that the project is pinned to
             warnings.filterwarnings("ignore", "torch.quantize_per_tensor", UserWarning)
+            zeros = torch.zeros(len(steps), dtype=torch.int64)
             quantised = torch._make_per_channel_quantized_tensor(levels, steps.double(), zeros, 0)
         self._packed = torch.ops.quantized.linear_prepack(quantised, None)
-        self._rough = None if smooth is None else 1 / smooth
+        self._smooth = smooth
         self._bias = bias
 
+    @classmethod
+    def of(cls, weight: torch.Tensor, bias: torch.Tensor | None, smooth: torch.Tensor) -> Int8Linear:
+        """Rounds a weight [outputs, inputs]."""
+        scaled = weight * smooth
+        steps = scaled.abs().amax(1).clamp_min(1e-12) / weight_levels()
+        return cls((scaled / steps[:, None]).round().to(torch.int8), steps, smooth, bias)
+
+    def parts(self) -> dict[str, torch.Tensor]:
+        """The arguments that make this projection again."""
+        quantised, _ = torch.ops.quantized.linear_unpack(self._packed)
+        parts = {"levels": quantised.int_repr(), "steps": quantised.q_per_channel_scales(), "smooth": self._smooth}
+        return parts if self._bias is None else parts | {"bias": self._bias}
+
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        if self._rough is not None:
-            x = x * self._rough
+        x = x / self._smooth
         reach = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
         y = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32(x / reach, 1 / 127, 128, self._packed)
         y *= reach

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -20,9 +21,9 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 from model.layers.linear import int8_supported
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
+from model.weights import quantise
 from model.weights.gguf import GGUF
 from model.weights.llama_files import llama_from_folder, llama_from_gguf
-from model.weights.quantise import calibration_text, quantise
 
 CACHE_VARIABLE = "CODER_CACHE_DIR"
 
@@ -69,20 +70,24 @@ def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, By
     """
     if precision not in ("int8", "fp32"):
         raise ValueError(f"unknown precision {precision!r}: use int8 or fp32")
-    model, tokenizer = _load_float(name)
-    if precision == "int8" and int8_supported():
-        return quantise(model, tokenizer.encode(calibration_text())), tokenizer
+    int8 = precision == "int8" and int8_supported()
+    if name not in CATALOGUE:
+        folder = Path(name) if Path(name).is_dir() else _from_hub(name)
+        model = llama_from_folder(folder)
+        tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id)
+        return quantise.quantise(model, tokenizer.encode(quantise.calibration_text())) if int8 else model, tokenizer
+    path = fetch(name)
+    file = GGUF(path)
+    tokenizer = BytePairTokenizer.from_gguf(file)
+    kept = path.with_name(quantise.kept_name())
+    if int8 and (ready := quantise.load(kept)) is not None:
+        return ready, tokenizer
+    model = llama_from_gguf(file, begin_id=tokenizer.special[CATALOGUE[name].begin_token])
+    if int8:
+        model = quantise.quantise(model, tokenizer.encode(quantise.calibration_text()))
+        with contextlib.suppress(OSError):  # a full or read-only disk costs seconds at the next start, no more
+            quantise.save(model, kept)
     return model, tokenizer
-
-
-def _load_float(name: str) -> tuple[LlamaModel, BytePairTokenizer]:
-    if name in CATALOGUE:
-        file = GGUF(fetch(name))
-        tokenizer = BytePairTokenizer.from_gguf(file)
-        return llama_from_gguf(file, begin_id=tokenizer.special[CATALOGUE[name].begin_token]), tokenizer
-    folder = Path(name) if Path(name).is_dir() else _from_hub(name)
-    model = llama_from_folder(folder)
-    return model, BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id)
 
 
 def fetch(name: str) -> Path:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 
-from model.layers.linear import FloatLinear, Int8Linear, Linear
-from model.llama import LlamaModel
+from model.layers.linear import FloatLinear, Int8Linear, Linear, weight_levels
+from model.llama import LlamaConfig, LlamaLayer, LlamaModel
 
 # How much of the range of a channel moves from the activations into the weights. Bits per byte of SmolLM2-135M against
 # fp32 on nine files of Python packages: 0: +1.21 %, 0.3: +1.25 %, 0.5: +0.63 %.
 STRENGTH = 0.5
 _TOKENS = 512
+_VERSION = "1"  # of the kept files and of the rounding in them
+_PROJECTIONS = ("qkv", "output", "gate_up", "down")
 
 
 def calibration_text() -> str:
@@ -42,7 +48,7 @@ def _int8(linear: Linear, reached: dict[int, torch.Tensor]) -> Int8Linear:
     if not isinstance(linear, FloatLinear):
         raise ValueError("only a model in fp32 can be quantised")
     activations, weights = reached[id(linear)].clamp_min(1e-3), linear.weight.abs().amax(0).clamp_min(1e-3)
-    return Int8Linear(linear.weight, linear.bias, activations**STRENGTH / weights ** (1 - STRENGTH))
+    return Int8Linear.of(linear.weight, linear.bias, activations**STRENGTH / weights ** (1 - STRENGTH))
 
 
 class _Recorder:
@@ -73,3 +79,57 @@ def _reach(model: LlamaModel, ids: list[int]) -> dict[int, torch.Tensor]:
     watched.commit(ids, watched.start())
     used = [one for layer in layers for one in (layer.qkv, layer.output, layer.gate_up, layer.down)] + [watched.head]
     return {id(one.linear): one.reach for one in used if isinstance(one, _Recorder)}
+
+
+def save(model: LlamaModel, path: Path) -> None:
+    """Keeps a quantised model in a safetensors file, wholly or not at all. Raises OSError, ValueError (not int8)."""
+    tensors = {"embedding": model.embedding_VE, "norm": model.norm_E}
+    named = [("head", model.head)]
+    for index, layer in enumerate(model.layers):
+        tensors[f"{index}.attention_norm"], tensors[f"{index}.mlp_norm"] = layer.attention_norm, layer.mlp_norm
+        named += [(f"{index}.{name}", getattr(layer, name)) for name in _PROJECTIONS]
+    for name, linear in named:
+        if not isinstance(linear, Int8Linear):
+            raise ValueError("only a quantised model can be kept")
+        tensors |= {f"{name}.{part}": value.contiguous() for part, value in linear.parts().items()}
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        save_file(tensors, part, {"version": _VERSION, "config": json.dumps(asdict(model.config))})
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load(path: Path) -> LlamaModel | None:
+    """A model that `save` kept; None where there is none, or it is torn or of another version."""
+    try:
+        with safe_open(path, framework="pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("version") != _VERSION:
+                return None
+            config = LlamaConfig(**json.loads(metadata["config"]))
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (OSError, SafetensorError):
+        return None
+
+    def linear(name: str) -> Int8Linear:
+        levels, steps, smooth = (tensors[f"{name}.{part}"] for part in ("levels", "steps", "smooth"))
+        return Int8Linear(levels, steps, smooth, tensors.get(f"{name}.bias"))
+
+    layers = [
+        LlamaLayer(
+            attention_norm=tensors[f"{index}.attention_norm"],
+            mlp_norm=tensors[f"{index}.mlp_norm"],
+            heads=config.heads,
+            kv_heads=config.kv_heads,
+            epsilon=config.norm_epsilon,
+            **{name: linear(f"{index}.{name}") for name in _PROJECTIONS},
+        )
+        for index in range(config.layers)
+    ]
+    return LlamaModel(config, layers, tensors["embedding"], tensors["norm"], linear("head"))
+
+
+def kept_name() -> str:
+    """The file name under which a quantised model is kept; it differs where the processor rounds differently."""
+    return f"int8-{weight_levels()}-{_VERSION}.safetensors"
