@@ -112,6 +112,8 @@ class LlamaModel:
     `stride` at a time, and the rest moves down in position.
     """
 
+    drafts = False  # it was never shown a mask: what its previews guess is not worth a pass
+
     def __init__(
         self,
         config: LlamaConfig,

@@ -68,7 +68,8 @@ class Rewindable(Protocol[State]):
 
 @dataclass(frozen=True)
 class Drafting:
-    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches.
+    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches (one
+    with the attribute `drafts = False` is never asked).
     foresight: draft tokens that a Foreseeing model looks ahead; its passes grow with the square."""
 
     width: int = 8
@@ -106,6 +107,7 @@ def generate(
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt[:-1], state, request.cancel)
     ngrams = NgramDrafter(request.sources, request.prompt)
+    previews = drafting.preview and getattr(model, "drafts", True)
     patience = _Patience()
     pending = [request.prompt[-1]]  # written, but not yet in the state
     ahead: list[int] = []  # drafts that the last pass left for this one
@@ -114,12 +116,12 @@ def generate(
         drafts = _free_drafts(run, ngrams, width) or ahead[:width]
         previewed = False
         alone = not isinstance(model, (OnePass, Foreseeing))
-        if not drafts and width > 0 and drafting.preview and alone and patience.willing():
+        if not drafts and width > 0 and previews and alone and patience.willing():
             drafts = _previewed(model, state, run, pending, width)
             previewed = True
-        masks = width if drafting.preview and isinstance(model, OnePass) else 0
+        masks = width if previews and isinstance(model, OnePass) else 0
         foresight: Foresight[Any] | None = None
-        if drafting.preview and isinstance(model, Foreseeing) and len(drafts) <= drafting.foresight:
+        if previews and isinstance(model, Foreseeing) and len(drafts) <= drafting.foresight:
             foresight = model.foresee(pending + drafts, drafting.foresight, state)
             logits_TV, states = foresight.logits_KV[len(pending) - 1 :], foresight.states
         else:

@@ -93,7 +93,7 @@ class Guide:
         if closing is None:
             raise GrammarError("no short complete text was found under this grammar, so none can be promised")
         if len(closing) > budget:
-            raise GrammarError(f"max_tokens is {budget}, but the shortest text found under the grammar takes {len(closing)} tokens")
+            raise GrammarError(f"max_tokens is {budget}, but the shortest text found takes {len(closing)} tokens")
         self._closing = closing
         self._next: tuple[int, list[int]] | None = None  # an admitted token and the closing path behind it
 

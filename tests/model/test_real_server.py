@@ -1,0 +1,62 @@
+"""The client against llama.cpp's own server, on the embedded weights (`llama-cpp-python[server]` must be there)."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from model.chat import ChatError, ChatOptions, Message, Tool, whole
+from model.endpoint import Endpoint
+from model.schema import closed, mismatch
+
+pytestmark = pytest.mark.slow
+ASK = [Message("user", "Say hello to Ada.")]
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[Endpoint]:
+    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python[server], built from source")
+    from model.weights.catalogue import fetch
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(fetch("smollm2")), "--port", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", "any", retries=0)
+    try:
+        for _ in range(240):
+            try:
+                endpoint.models()
+                break
+            except ChatError:
+                assert server.poll() is None, "the server ended by itself"
+                time.sleep(0.25)
+        yield endpoint
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+def test_streams_text(endpoint) -> None:
+    reply = whole(endpoint.reply(ASK, (), ChatOptions(max_tokens=24)))
+    assert reply.text.strip() and reply.done.reason in ("stop", "length")
+
+
+def test_completes(endpoint) -> None:
+    assert "".join(endpoint.complete("def add(a, b):\n    return", options=ChatOptions(max_tokens=8))).strip()
+
+
+def test_calls_are_well_formed_or_refused(endpoint) -> None:
+    schema = closed({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
+    try:
+        reply = whole(endpoint.reply(ASK, [Tool("greet", "Greets", schema)], ChatOptions(tool_choice="greet")))
+    except ChatError as error:
+        assert "malformed" in str(error)
+    else:
+        assert all(mismatch(call.arguments, schema) is None for call in reply.tool_calls) and reply.tool_calls
