@@ -9,6 +9,7 @@ import os
 import shutil
 import stat
 import tempfile
+import weakref
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
@@ -22,13 +23,18 @@ class BadPath(ValueError):
 
 
 class WorkingCopy:
-    """A directory of ordinary files and symbolic links, without `.git`. A context manager that removes it."""
+    """A directory of ordinary files and symbolic links, without `.git`.
+
+    A context manager that removes it; one that nobody closes is removed with the object, at the latest at exit.
+    """
 
     def __init__(self, base: Path) -> None:
         self.base = base
         self.root = base / "pristine"
         self.root.mkdir(exist_ok=True)
         self.root.chmod(0o755)
+        self.close = weakref.finalize(self, shutil.rmtree, base, ignore_errors=True)
+        """Remove the copy. May be called again."""
 
     @classmethod
     def of(cls, root: Path | str, files: Iterable[str]) -> WorkingCopy:
@@ -81,9 +87,6 @@ class WorkingCopy:
             twin.close()
             raise
         return twin
-
-    def close(self) -> None:
-        shutil.rmtree(self.base, ignore_errors=True)
 
     def __enter__(self) -> WorkingCopy:
         return self

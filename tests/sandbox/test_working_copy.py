@@ -105,3 +105,11 @@ def test_forks_are_independent(repository: Path) -> None:
         assert (copy.root / "run").read_text() == "#!/bin/sh\n"
         assert (twin.root / "package/module.py").read_bytes() == b"x = 1\r\n"
     assert (repository / "run").read_text() == "#!/bin/sh\n"
+
+
+def test_a_copy_that_nobody_closes_goes_with_the_object(repository: Path) -> None:
+    copy = WorkingCopy.of(repository, ["run"])
+    base = copy.base
+    assert base.exists()
+    del copy
+    assert not base.exists()
