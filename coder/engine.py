@@ -156,7 +156,9 @@ class Engine:
         note = patch.proposal.note or "fix"
         git = self.repository.git
         if commit and git is None:
-            raise Failure(ExitStatus.USAGE, "this project is not in git, so there is nothing to commit to")
+            raise Failure(
+                ExitStatus.USAGE, "there is no git repository here that git itself accepts, so nothing to commit to"
+            )
         edited = git.modified(paths) if commit and git else ()
         entry = self.journal.apply(patch.changes, note)
         reference = ""

@@ -7,7 +7,6 @@ whoever comes next brings it back, or, if all of it is there, calls it done.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -68,8 +67,8 @@ class Journal:
             transition = Transition(self.gate, record.changes, record.folders, entry)
             self._refuse_differing(transition, forward=True)
             self.ledger.add(entry, record)
-            settled = Index(index.next + 1, None, (*index.done, entry)[-KEPT:], ())
-            self._move(replace(index, next=settled.next), settled, transition, forward=True)
+            begun = replace(index, next=index.next + 1)
+            self._move(begun, _settled(begun, entry, forward=True), transition, forward=True)
             self.ledger.forget([*index.undone, *index.done[: -KEPT + 1]])
         return self._entry(entry, "done")
 
@@ -190,23 +189,24 @@ class Journal:
 
 def recover_all(state: Path, system: System | None = None) -> Iterator[Recovery | Failure]:
     """Recovers every project whose change was interrupted: any command may come after it, in any folder."""
-    for index in sorted((state / "journal").glob("*/index.json")):
+    for root in sorted((state / "journal").glob("*/root")):
         try:
-            if json.loads(index.read_text("utf-8"))["pending"] is None:
-                continue
-            root = Path(os.fsdecode((index.parent / "root").read_bytes()))
-            if (recovery := Journal(root, state, system).recover()) is not None:
+            recovery = Journal(Path(os.fsdecode(root.read_bytes())), state, system).recover()
+            if recovery is not None:
                 yield recovery
         except OSError as error:
-            yield from_os_error(error, f"finish an interrupted change (journal in {index.parent})")
+            yield from_os_error(error, f"finish an interrupted change (journal in {root.parent})")
+        except Failure as failure:
+            yield failure
 
 
 def _settled(index: Index, entry: str, forward: bool) -> Index:
-    """The index once `entry` was applied or redone (forward) or undone."""
+    """The index once `entry` was applied or redone (forward) or undone. A new entry ends what could be redone."""
     done, undone = (tuple(name for name in names if name != entry) for names in (index.done, index.undone))
-    if forward:
-        return replace(index, pending=None, done=(*done, entry), undone=undone)
-    return replace(index, pending=None, done=done, undone=(*undone, entry))
+    if not forward:
+        return replace(index, pending=None, done=done, undone=(*undone, entry))
+    redone = undone if entry in index.undone else ()
+    return replace(index, pending=None, done=(*done, entry)[-KEPT:], undone=redone)
 
 
 def _check(changes: Sequence[Change]) -> None:

@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from coder.atomic import System, replace_file, sync_folder, write_new
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
 from coder.patch import Change, Version, sha256
 
 
@@ -45,7 +47,8 @@ class Record:
 
 
 class Ledger:
-    """The journal folder of one project. Its methods raise OSError."""
+    """The journal folder of one project. Its methods raise OSError, and Failure for files that nobody can make sense
+    of."""
 
     def __init__(self, root: Path, state: Path, system: System) -> None:
         self.root = root
@@ -79,10 +82,11 @@ class Ledger:
 
     def load(self) -> Index:
         try:
-            stored = json.loads((self.folder / "index.json").read_text("utf-8"))
+            with self._readable():
+                stored = json.loads((self.folder / "index.json").read_text("utf-8"))
+                return Index(stored["next"], stored["pending"], tuple(stored["done"]), tuple(stored["undone"]))
         except FileNotFoundError:
             return Index()
-        return Index(stored["next"], stored["pending"], tuple(stored["done"]), tuple(stored["undone"]))
 
     def save(self, index: Index) -> None:
         replace_file(self.system, self.folder / "index.json", json.dumps(asdict(index)).encode())
@@ -107,15 +111,29 @@ class Ledger:
 
     def read(self, entry: str) -> Record:
         folder = self.folder / entry
-        stored = json.loads((folder / "entry.json").read_text("utf-8"))
 
         def version(reference: dict[str, Any] | None) -> Version | None:
             if reference is None:
                 return None
             return Version((folder / reference["sha256"]).read_bytes(), reference["mode"])
 
-        changes = (Change(file["path"], version(file["before"]), version(file["after"])) for file in stored["files"])
-        return Record(stored["note"], stored["time"], tuple(changes), tuple(stored["folders"]))
+        with self._readable():
+            stored = json.loads((folder / "entry.json").read_text("utf-8"))
+            changes = [
+                Change(file["path"], version(file["before"]), version(file["after"])) for file in stored["files"]
+            ]
+            return Record(stored["note"], stored["time"], tuple(changes), tuple(stored["folders"]))
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, KeyError, TypeError):
+            raise Failure(
+                ExitStatus.INTERNAL_ERROR,
+                f"the journal in {self.folder} is damaged",
+                "Move that folder away; what it holds can then no longer be undone.",
+            ) from None
 
     def forget(self, entries: Sequence[str]) -> None:
         for entry in entries:

@@ -13,7 +13,8 @@ from enum import Enum
 from pathlib import Path
 
 from coder.atomic import System, replace_file
-from coder.failure import Conflict
+from coder.exit_status import ExitStatus
+from coder.failure import Conflict, Failure
 from coder.ledger import private_folder
 from coder.repository.gate import PathGate
 
@@ -31,7 +32,7 @@ class Standing(Enum):
 
 
 class Trust:
-    """The user's decisions. Raises OSError when they cannot be read or stored."""
+    """The user's decisions. Raises OSError, or Failure, when they cannot be read or stored."""
 
     def __init__(self, state: Path) -> None:
         self.path = state / "trust.json"
@@ -64,6 +65,9 @@ class Trust:
             return decisions
         except FileNotFoundError:
             return {}
+        except ValueError:
+            hint = "Delete it; then trust your projects again."
+            raise Failure(ExitStatus.INTERNAL_ERROR, f"{self.path} is damaged", hint) from None
 
     def _store(self, decisions: dict[str, dict[str, str]]) -> None:
         private_folder(self.path.parent)

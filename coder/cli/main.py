@@ -87,7 +87,9 @@ def main(arguments: Sequence[str], environment: Environment) -> int:
 
 def run() -> None:
     """Entry point of the installed program."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up as for Ctrl-C
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) is signal.SIG_DFL:
+            signal.signal(ending, signal.default_int_handler)  # clean up as for Ctrl-C
     sys.exit(main(sys.argv[1:], Environment()))
 
 

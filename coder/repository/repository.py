@@ -35,7 +35,11 @@ class Repository:
         """Raises Failure when `path` is no folder, or one that holds more than any project should."""
         if not path.is_dir():
             what = "is a file, not a folder" if path.exists() else "does not exist"
-            raise Failure(ExitStatus.USAGE, f"{path} {what}", "Name the folder that you run the tests from.")
+            raise Failure(
+                ExitStatus.USAGE,
+                f"{path} {what}",
+                "Name the folder that you run the tests from; --test names tests in it.",
+            )
         repository = cls(path)
         if repository.root in (Path("/"), Path.home()) and not (repository.root / "pyproject.toml").exists():
             raise Failure(ExitStatus.USAGE, f"{repository.root} is not a project", "Go to your project's folder first.")

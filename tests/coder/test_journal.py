@@ -70,6 +70,37 @@ def test_undo_goes_back_step_by_step_and_apply_forgets_what_was_undone(root, jou
         journal.redo()
 
 
+def test_an_interrupted_change_that_was_all_there_is_done_and_ends_what_could_be_redone(root, journal, tmp_path):
+    (root / "a.py").write_text("1\n")
+    journal.apply([edit(root, "a.py", b"1", b"2")], "to 2")
+    journal.undo()
+    system = Counting()
+    broken = Journal(root, tmp_path / "state", system)
+    real_save = broken.ledger.save
+
+    def save(index):
+        if index.pending is None:
+            raise Crash
+        real_save(index)
+
+    broken.ledger.save = save
+    with pytest.raises(Crash):
+        broken.apply([edit(root, "a.py", b"1", b"3")], "to 3")
+    (recovery,) = recover_all(tmp_path / "state")
+    assert recovery.finished and "was finished" in str(recovery)
+    assert [(entry.note, entry.state) for entry in journal.entries()] == [("to 3", "done")]
+    assert (root / "a.py").read_text() == "3\n"
+
+
+def test_only_the_latest_changes_are_kept(root, journal, tmp_path, monkeypatch):
+    monkeypatch.setattr("coder.journal.KEPT", 3)
+    (root / "a.py").write_text("0\n")
+    for number in range(1, 6):
+        journal.apply([edit(root, "a.py", str(number - 1).encode(), str(number).encode())], f"to {number}")
+    assert [entry.note for entry in journal.entries()] == ["to 3", "to 4", "to 5"]
+    assert sorted(path.name for path in journal.ledger.folder.glob("0*")) == ["000003", "000004", "000005"]
+
+
 def test_undo_of_nothing(journal):
     with pytest.raises(Conflict, match="nothing to undo") as caught:
         journal.undo()

@@ -126,3 +126,16 @@ def test_a_state_folder_that_cannot_be_written(coder):
     (coder.home / "state").write_text("in the way")
     done = coder("fix", "--apply")
     assert done.status == ExitStatus.INTERNAL_ERROR and "could not write the journal" in done.stderr
+
+
+def test_damaged_state_is_named(coder):
+    assert coder("fix", "--apply").status == ExitStatus.DONE
+    (index,) = (coder.home / "state").rglob("index.json")
+    index.write_text("{")
+    for words in ["log"], ["config"]:
+        assert "is damaged" in coder(*words).stderr
+    assert coder("undo").status == ExitStatus.INTERNAL_ERROR
+    (coder.home / "state/trust.json").write_text("[")
+    (coder.project / "coder.toml").write_text("")
+    done = coder("fix")
+    assert done.status == ExitStatus.INTERNAL_ERROR and "trust.json is damaged" in done.stderr
