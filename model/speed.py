@@ -5,10 +5,11 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from model.decoding.names import DECODERS
-from model.decoding.request import Generation, text_of
+from model.decoding.request import Decoder, Generation, text_of
 from model.protocol import BlockModel, Tokenizer
 
 WIDTHS = (1, 4, 8, 16)
@@ -24,14 +25,18 @@ def measure(model: BlockModel[Any], tokenizer: Tokenizer, tokens: int = 128, rep
     _, state = model.commit(ids, model.start(), rows=slice(0, 0))
     for width in WIDTHS:
         rows = (ids * width)[:width]
-        figures[f"pass_ms_{width}"] = 1000 * _median_s(lambda rows=rows: model.commit(rows, state), repeats)
+        figures[f"pass_ms_{width}"] = 1000 * _median_s(partial(model.commit, rows, state), repeats)
     _, before = model.commit(ids[:-1], model.start(), rows=slice(0, 0))
     request = Generation(prompt=ids[-1:], max_tokens=tokens, start=before, sources=(ids,))
     for name in ("ar", "draft_verify"):
-        written = text_of(DECODERS[name](model, tokenizer, request))[1].tokens
-        seconds = _median_s(lambda name=name: text_of(DECODERS[name](model, tokenizer, request)), repeats)
+        written = _write(DECODERS[name], model, tokenizer, request)
+        seconds = _median_s(partial(_write, DECODERS[name], model, tokenizer, request), repeats)
         figures[f"{name}_tokens_s"] = written / seconds
     return figures
+
+
+def _write(decoder: Decoder, model: BlockModel[Any], tokenizer: Tokenizer, request: Generation) -> int:
+    return text_of(decoder(model, tokenizer, request))[1].tokens
 
 
 def _median_s(action: Callable[[], Any], repeats: int) -> float:
