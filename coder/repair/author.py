@@ -111,6 +111,7 @@ class Author(threading.Thread):
         if context.strategy.ranking:
             self._reader = Reader(Scorer(model, tokenizer), self._preface, self.cancelled)
             self._add(self._pool.drain())
+            self.warm.set()
         if context.strategy.rewriting:
             self._rewrites = self._written(model, tokenizer)
 
@@ -158,7 +159,6 @@ class Author(threading.Thread):
         batch = self._pool.unread(BATCH)
         self._reader.read(batch)
         self._pool.add(batch)
-        self.warm.set()
         return bool(batch)
 
     def _written(self, model: Any, tokenizer: Any) -> Iterator[list[Candidate]]:

@@ -10,6 +10,8 @@ from coder.repair.edits import calls, conditions, containers, donors, literals, 
 from coder.repair.edits.base import Draft, Region
 from coder.repair.edits.priors import SHARES
 
+# Edits of one family in one region, at most: large functions would drown the rest.
+MOST = 800
 _FAMILIES = (operators, names, literals, conditions, calls, containers, statements, donors)
 
 
@@ -26,7 +28,7 @@ def propose(region: Region) -> list[Proposal]:
     found: dict[tuple, Proposal] = {}
     for family, members in drafts.items():
         total = sum(draft.weight for draft in members)
-        for draft in members:
+        for draft in sorted(members, key=lambda draft: -draft.weight)[:MOST]:
             prior = math.log(SHARES[family] * draft.weight / total)
             known = found.get(draft.edits)
             if known is None or known.prior < prior:

@@ -17,6 +17,8 @@ def propose(region: Region) -> Iterator[Draft]:
             node
         ):
             yield from _offset(region, node)
+        if isinstance(node, ast.Name) and isinstance(region.parent(node), ast.Attribute | ast.Call):
+            yield from _converted(region, node)
         if isinstance(node, ast.IfExp):
             yield from _branches(region, node)
     for statement in region.suspects:
@@ -83,6 +85,16 @@ def _offset(region: Region, node: ast.expr) -> Iterator[Draft]:
                 yield region.swap(node, f"{plain} {operator} {constant.value}", "add operand", 0.2)
     for default in ("0", "1", "None", "[]", "''", "{}"):
         yield region.swap(node, f"{text} or {default}", "add operand", 0.15)
+
+
+def _converted(region: Region, node: ast.Name) -> Iterator[Draft]:
+    """Another name, in another form: `arr.count("1")` for `bin(x).count("1")`."""
+    if region.is_callee(node):
+        return
+    for name in region.scope.variables(node):
+        for function in ("str", "len", "bin", "int", "list", "set", "abs"):
+            if name != node.id:
+                yield region.swap(node, f"{function}({name})", "donor expression", 0.1)
 
 
 def _branches(region: Region, node: ast.IfExp) -> Iterator[Draft]:
