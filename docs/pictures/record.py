@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import sys
 import tempfile
@@ -29,12 +30,13 @@ class Screen(Console):
 def record(folder: Path) -> int:
     """Repair the example in `folder`; returns the exit status of the fix."""
     shutil.copytree(EXAMPLE, folder / EXAMPLE.name, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
-    screen = Screen(record=True, file=io.StringIO(), force_terminal=True, width=112, highlight=False)
+    screen = Screen(record=True, file=io.StringIO(), force_terminal=True, width=132, highlight=False)
     screen.print("[bold]$ coder fix --apply[/]")
     environment = Environment(cwd=folder / EXAMPLE.name, config=folder / "config", state=folder / "state")
     environment.__dict__ |= {"console": screen, "output": screen}
     status = main(["fix", "--apply"], environment)
-    screen.save_svg(str(HERE / "fix.svg"), title="coder fix")
+    svg = re.sub(r"@font-face \{.*?\}", "", screen.export_svg(title="coder fix"), flags=re.DOTALL)  # no fonts from afar
+    (HERE / "fix.svg").write_text(svg)
     return status
 
 
