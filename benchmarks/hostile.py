@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
+from benchmarks import tables
 from sandbox.hostile.behaviours import NAMES, Finding
 from sandbox.hostile.rungs import NotHere, examine_at, places
 
 
 def main() -> int:
-    """Prints the table; the exit status is 1 if anything leaked."""
+    """Prints the table and saves how many were contained; the exit status is 1 if anything leaked."""
     columns: dict[str, dict[int, Finding]] = {}
     for place in places():
         print(f"{place} …", file=sys.stderr, flush=True)
@@ -24,6 +25,9 @@ def main() -> int:
         print(f"| {number} | {name} |", " | ".join(cells), "|")
     held = [sum(not finding.leaks for finding in findings.values()) for findings in columns.values()]
     print("| | contained |", " | ".join(f"{count} of {len(NAMES)}" for count in held), "|")
+    rows = [(place, f"{count} of {len(NAMES)}") for place, count in zip(columns, held)]
+    note = f"{len(NAMES)} hostile behaviours, each against canaries; docs name what leaked and why."
+    tables.save("hostile", ("level of the sandbox", "contained"), rows, note, "python -m benchmarks.hostile")
     return int(any(count < len(NAMES) for count in held))
 
 

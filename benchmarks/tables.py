@@ -62,7 +62,8 @@ def machine() -> str:
         if line.startswith("model name"):
             model = " ".join(line.split(":", 1)[1].split())
             break
-    return f"{len(os.sched_getaffinity(0))} cores of {model}"
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} core{'s' if cores > 1 else ''} of {model}"
 
 
 def render(page: str, results: Path) -> str:

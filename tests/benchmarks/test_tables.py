@@ -21,7 +21,7 @@ def test_tables_are_filled_from_their_files(tmp_path, monkeypatch):
 def test_a_table_names_the_machine(tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "RESULTS", tmp_path)
     saved = json.loads(tables.save("speed", ["a"], [["b"]], "", "").read_text())
-    assert "cores of" in saved["machine"]
+    assert "core" in saved["machine"]
     assert len(saved["date"]) == 10
 
 
