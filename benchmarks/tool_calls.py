@@ -16,6 +16,7 @@ import argparse
 import itertools
 import json
 import re
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,7 +27,7 @@ from benchmarks.tables import save
 from model.chat import ChatOptions, Message, Tool, ToolCall, whole
 from model.chat_template import CALL_BEGIN, CALL_END, ChatML, spell_calls
 from model.decoding.names import DECODERS
-from model.decoding.request import Decoder, Event, Finished, Generation, Reason, text_of
+from model.decoding.request import Event, Finished, Generation, Reason, text_of
 from model.local_chat import LocalChat
 from model.schema import closed, mismatch
 
@@ -87,54 +88,59 @@ def as_schema(value: Any) -> Any:
     return fixed
 
 
-def ask(question: Question, model: Any, tokenizer: Any, name: str, grammar: bool, max_tokens: int) -> Result:
-    began = time.monotonic()
-    demanded = question.accepted is not None
-    answered = _with_grammar if grammar else _freely
-    text, calls, wrong, tokens, passes = answered(question, model, tokenizer, DECODERS[name], demanded, max_tokens)
-    wrong = wrong or next((found for call in calls if (found := _unfit(call, question.tools))), "")
-    right = None if wrong else (matches(calls, question.accepted) if question.accepted is not None else not calls)
-    seconds = round(time.monotonic() - began, 3)
-    return Result(question.id, question.category, name, grammar, wrong, right, tokens, passes, seconds, text)
+class Asker:
+    """Asks one model with changing decoders. The prompt of a question is read once for all of them."""
 
+    def __init__(self, model: Any, tokenizer: Any) -> None:
+        self._chat = LocalChat(model, tokenizer, self._decode)
+        self._decoder = DECODERS["ar"]
+        self._done = Finished(Reason.CANCELLED, 0, 0)
 
-Answered = tuple[str, list[ToolCall], str, int, int]  # text, calls, what is wrong, tokens, passes
+    def ask(self, question: Question, decoder: str, grammar: bool, max_tokens: int) -> Result:
+        self._decoder = DECODERS[decoder]
+        self._chat.state_after(self._prompt(question), threading.Event())
+        began = time.monotonic()
+        answered = self._with_grammar if grammar else self._freely
+        text, calls, wrong = answered(question, max_tokens)
+        seconds = round(time.monotonic() - began, 3)
+        wrong = wrong or next((found for call in calls if (found := _unfit(call, question.tools))), "")
+        right = not calls if question.accepted is None else matches(calls, question.accepted)
+        counts = self._done.tokens, self._done.passes
+        judged = None if wrong else right
+        return Result(question.id, question.category, decoder, grammar, wrong, judged, *counts, seconds, text)
 
+    def _prompt(self, question: Question) -> list[int]:
+        return ChatML(self._chat.tokenizer).render(question.messages, question.tools)
 
-def _with_grammar(
-    question: Question, model: Any, tokenizer: Any, decoder: Decoder, demanded: bool, max_tokens: int
-) -> Answered:
-    ends: list[Finished] = []
-
-    def counted(*arguments: Any) -> Iterator[Event]:
-        for event in decoder(*arguments):
+    def _decode(self, model: Any, tokenizer: Any, request: Generation) -> Iterator[Event]:
+        for event in self._decoder(model, tokenizer, request):
             if isinstance(event, Finished):
-                ends.append(event)
+                self._done = event
             yield event
 
-    options = ChatOptions(max_tokens=max_tokens, tool_choice="required" if demanded else "auto")
-    reply = whole(LocalChat(model, tokenizer, counted).reply(question.messages, question.tools, options))
-    text = reply.text + spell_calls(reply.tool_calls)
-    wrong = "cut off" if demanded and reply.done.reason != "tool_calls" else ""
-    return text, list(reply.tool_calls), wrong, ends[-1].tokens, ends[-1].passes
+    def _with_grammar(self, question: Question, max_tokens: int) -> tuple[str, list[ToolCall], str]:
+        demanded = question.accepted is not None
+        options = ChatOptions(max_tokens=max_tokens, tool_choice="required" if demanded else "auto")
+        reply = whole(self._chat.reply(question.messages, question.tools, options))
+        wrong = "cut off" if demanded and reply.done.reason != "tool_calls" else ""
+        return reply.text + spell_calls(reply.tool_calls), list(reply.tool_calls), wrong
 
-
-def _freely(
-    question: Question, model: Any, tokenizer: Any, decoder: Decoder, demanded: bool, max_tokens: int
-) -> Answered:
-    template = ChatML(tokenizer)
-    prompt = template.render(question.messages, question.tools)
-    opening = tokenizer.encode(CALL_BEGIN) if demanded else []
-    request = Generation(
-        prompt=[*prompt, *opening], max_tokens=max_tokens, stop=(CALL_END,), ends=(template.end,), sources=(prompt,)
-    )
-    written, done = text_of(decoder(model, tokenizer, request))
-    text = CALL_BEGIN + written if demanded else written
-    _, begun, rest = text.partition(CALL_BEGIN)
-    calls, wrong = parse(rest) if begun else ([], "")
-    if begun and done.reason is Reason.LENGTH:
-        wrong = "cut off"
-    return text, calls, wrong, done.tokens, done.passes
+    def _freely(self, question: Question, max_tokens: int) -> tuple[str, list[ToolCall], str]:
+        tokenizer = self._chat.tokenizer
+        opening = CALL_BEGIN if question.accepted is not None else ""
+        prompt = [*self._prompt(question), *tokenizer.encode(opening)]
+        request = Generation(
+            prompt=prompt[-1:],
+            max_tokens=max_tokens,
+            stop=(CALL_END,),
+            ends=(ChatML(tokenizer).end,),
+            sources=(prompt,),
+            start=self._chat.state_after(prompt[:-1], threading.Event()),
+        )
+        written, done = text_of(self._decode(self._chat.model, tokenizer, request))
+        _, begun, rest = (opening + written).partition(CALL_BEGIN)
+        calls, wrong = parse(rest) if begun else ([], "")
+        return opening + written, calls, "cut off" if begun and done.reason is Reason.LENGTH else wrong
 
 
 def parse(text: str) -> tuple[list[ToolCall], str]:
@@ -232,7 +238,7 @@ def main() -> None:
 
     from model.weights.catalogue import load
 
-    model, tokenizer = load(options.model, precision=options.precision)
+    asker = Asker(*load(options.model, precision=options.precision))
     lines = options.out.read_text("utf-8").splitlines() if options.out.exists() else []
     results = [Result(**json.loads(line)) for line in lines]
     seen = {(result.id, result.decoder, result.grammar) for result in results}
@@ -242,7 +248,7 @@ def main() -> None:
             for decoder, grammar in itertools.product(options.decoders, options.grammar):
                 if (question.id, decoder, grammar == "on") in seen:
                     continue
-                result = ask(question, model, tokenizer, decoder, grammar == "on", options.max_tokens)
+                result = asker.ask(question, decoder, grammar == "on", options.max_tokens)
                 out.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
                 out.flush()
                 results.append(result)

@@ -15,7 +15,7 @@ from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, T
 from model.chat_template import CALL_BEGIN, CALL_END, THINK_BEGIN, THINK_END, ChatML
 from model.decoding import draft_verify, gap
 from model.decoding.grammar import Grammar, GrammarError
-from model.decoding.request import Decoder, Finished, Generation, Reason, Settled, read
+from model.decoding.request import Cancel, Decoder, Finished, Generation, Reason, Settled, read
 from model.protocol import BlockModel, Tokenizer
 from model.schema import calls_schema
 
@@ -148,18 +148,18 @@ class LocalChat:
             seed=options.seed,
             grammar=grammar,
             sources=(prompt,),
-            start=self._state(prompt[:-1], options),
+            start=self.state_after(prompt[:-1], options.cancel),
             cancel=options.cancel,
         )
 
-    def _state(self, ids: list[int], options: ChatOptions) -> Any:
+    def state_after(self, ids: list[int], cancel: Cancel) -> Any:
         """The state after `ids`, from the longest remembered beginning of them; None when cancelled."""
         known, state = max(
             (entry for entry in self._read if ids[: len(entry[0])] == entry[0]),
             key=lambda entry: len(entry[0]),
             default=([], self.model.start()),
         )
-        state = read(self.model, ids[len(known) :], state, options.cancel)
+        state = read(self.model, ids[len(known) :], state, cancel)
         if state is not None:
             kept = [entry for entry in self._read if entry[0] != ids]
             self._read = [*kept, (ids, state)][-_KEPT:]

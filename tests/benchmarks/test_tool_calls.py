@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.tool_calls import Question, as_schema, ask, matches, parse, summary
+from benchmarks.tool_calls import Asker, Question, as_schema, matches, parse, summary
 from model.chat import Message, Tool, ToolCall
 from model.schema import mismatch
 from tests.model.toy import ChatByteTokenizer, ToyModel
@@ -60,9 +60,9 @@ def test_type_names_become_json_schema() -> None:
 def test_a_random_model_is_never_malformed_under_the_grammar_and_mostly_without(decoder) -> None:
     tool = Tool("area", "", {"type": "object", "properties": {"base": {"type": "integer"}}, "required": ["base"]})
     question = Question("q", "simple", (Message("user", "area?"),), (tool,), [{"area": {"base": [1]}}])
-    model, tokenizer = ToyModel(vocabulary=259), ChatByteTokenizer()
-    on = ask(question, model, tokenizer, decoder, True, 90)
-    off = ask(question, model, tokenizer, decoder, False, 90)
+    asker = Asker(ToyModel(vocabulary=259), ChatByteTokenizer())
+    on = asker.ask(question, decoder, True, 90)
+    off = asker.ask(question, decoder, False, 90)
     assert on.malformed == "" and on.right is not None and on.tokens <= 90
     assert off.malformed and off.right is None
     columns, rows = summary([on, off])
