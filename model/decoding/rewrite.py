@@ -55,8 +55,8 @@ def rewrite(
 ) -> list[Rewrite]:
     """Up to `n` different texts for the gap between `prefix` and `suffix`, best first. The first sample is greedy.
 
-    A text ends before the first of the `stop` strings; one that finds none within `max_tokens` is dropped. `cancel` is
-    asked between passes; cancelled, the list is empty.
+    A text ends before the first of the `stop` strings behind its first sign that is not white space; one that finds
+    none within `max_tokens` is dropped. `cancel` is asked between passes; cancelled, the list is empty.
     """
     kept, forced = cut_back(prefix)
     ids = tokenizer.encode(kept)[-(model.limit - max_tokens - 1) :]
@@ -95,7 +95,8 @@ def _write(
         for row, (index, token) in enumerate(zip(live, tokens)):
             drafts[index].write(tokenizer.token_bytes(token))
             text = drafts[index].spelled.decode("utf-8", "replace")
-            ends = [text.find(end) for end in stop if end in text]
+            begun = len(text) - len(text.lstrip())
+            ends = [at for end in stop if (at := text.find(end, begun)) >= 0 and begun < len(text)]
             if ends:
                 done.append((index, text[: min(ends)]))
             elif token != tokenizer.end_id:
