@@ -45,7 +45,7 @@ def trunk() -> tuple[str, Reader, Resumer]:
 
 
 def clover(scratch: Path) -> tuple[str, Reader, Resumer]:
-    model = load_clover(write_random(scratch / "model", CUT))
+    model = load_clover(write_random(scratch / "model", CUT | {"hidden_size": 2048}))
 
     def read(ids: list[int]) -> MemoryState:
         return model.commit(ids, model.start(), rows=slice(0, 0))[1]

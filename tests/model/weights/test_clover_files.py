@@ -14,6 +14,7 @@ from model.weights import names
 from model.weights.checkpoint import Checkpoint, CheckpointError
 from model.weights.clover_files import load_clover
 from model.weights.expert_banks import FusedBank, SeparateBank, Stack, quantise
+from model.weights.expert_files import quantise_experts
 from model.weights.synthetic import PUBLISHED, TINY, write_random
 
 torch.set_num_threads(1)
@@ -172,3 +173,15 @@ def test_synthetic_tokenizer_keeps_every_text(folder: Path) -> None:
     text = "größe = '\t\x00🙂'\r\n"
     assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.vocabulary == TINY["vocab_size"] and tokenizer.special["<|im_end|>"] == end
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_a_checkpoint_is_rewritten_with_small_experts(folder: Path, tmp_path: Path, bits: int) -> None:
+    seen: list[tuple[int, int]] = []
+    small = quantise_experts(folder, tmp_path / "small", bits, lambda done, total: seen.append((done, total)))
+    assert seen == [(n, 5) for n in range(1, 6)]
+    assert torch.equal(logits(small), logits(write_random(tmp_path / "direct", bits=bits)))
+    sizes = [sum(path.stat().st_size for path in place.glob("*.safetensors")) for place in (small, folder)]
+    assert sizes[0] < 0.75 * sizes[1]
+    with pytest.raises(FileExistsError):
+        quantise_experts(folder, small, bits)
