@@ -188,8 +188,8 @@ def save(results: list[Result], timeout: float) -> None:
     seconds = statistics.median(result.seconds for result in repaired) if repaired else 0.0
     columns = ("n", "repaired", "behave like the reference", "median seconds of the repaired")
     note = (
-        f"HumanEvalFix-Python, ids ≡ 2 mod 4, n={len(results)}; tests given, no bug line given, at most {timeout:.0f} s "
-        "each; behaviour compared on the tests' inputs and 200 seeded mutations of them."
+        f"HumanEvalFix-Python, ids ≡ 2 mod 4, n={len(results)}; tests given, no bug line given, at most "
+        f"{timeout:.0f} s each; behaviour compared on the tests' inputs and 200 seeded mutations of them."
     )
     command = "python -m benchmarks.humanevalfix --remainder 2"
     tables.save("humanevalfix", columns, [(len(results), len(repaired), same, f"{seconds:.0f} s")], note, command)

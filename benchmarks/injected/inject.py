@@ -103,7 +103,9 @@ class Workbench:
 
     folder: Path
 
-    def failing(self, package: Package, path: str, text: str, nodes: set[str]) -> set[str] | None:
+    def failing(
+        self, package: Package, path: str, text: str, nodes: set[str], first_only: bool = False
+    ) -> set[str] | None:
         """Those of `nodes` that fail with `text` in the file at `path`; None when a limit was hit."""
         root = self.folder / package.name
         if not root.exists():
@@ -111,7 +113,7 @@ class Workbench:
         original = listing.read(root / path)
         listing.write(root / path, text)
         try:
-            outcomes = run_suite(root, sorted(nodes), CPU_S)
+            outcomes = run_suite(root, sorted(nodes), CPU_S, first_only=first_only)
         finally:
             listing.write(root / path, original)
         return None if outcomes.by_test is None else outcomes.failed & nodes
@@ -152,10 +154,10 @@ def draw(half: str, slot: str, family: str, used: Used, bench: Workbench) -> Bug
         failing = bench.failing(package, path, apply_changes(source.text, changes), nodes)
         if not failing or len(failing) > MOST_FAILING * len(seen.tests):
             continue
-        if failing != bench.failing(package, path, apply_changes(source.text, changes), nodes):
+        halves = [apply_changes(source.text, (change,)) for change in changes] if len(changes) > 1 else []
+        if not all(bench.failing(package, path, text, nodes, first_only=True) for text in halves):
             continue
-        halves = [(change,) for change in changes] if len(changes) > 1 else []
-        if not all(bench.failing(package, path, apply_changes(source.text, alone), nodes) for alone in halves):
+        if failing != bench.failing(package, path, apply_changes(source.text, changes), nodes):
             continue
         return Bug(
             id=slot,

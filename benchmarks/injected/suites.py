@@ -34,8 +34,13 @@ class Outcomes:
         return {test for test, outcome in (self.by_test or {}).items() if outcome == "failed"}
 
 
-def run_suite(root: Path, nodes: Sequence[str] = (), cpu_s: int = 60, trace: bool = False) -> Outcomes:
-    """Run `nodes` (all tests when empty) of the tree at `root`, for at most `cpu_s` seconds of processor time."""
+def run_suite(
+    root: Path, nodes: Sequence[str] = (), cpu_s: int = 60, trace: bool = False, first_only: bool = False
+) -> Outcomes:
+    """Run `nodes` (all tests when empty) of the tree at `root`, for at most `cpu_s` seconds of processor time.
+
+    `trace` notes the lines of each test; `first_only` stops at the first failure.
+    """
     with tempfile.TemporaryDirectory(prefix="suite-") as folder:
         out = Path(folder) / "out.json"
         environment = {
@@ -54,7 +59,7 @@ def run_suite(root: Path, nodes: Sequence[str] = (), cpu_s: int = 60, trace: boo
         listed = Path(folder) / "nodes.txt"
         listed.write_text("\n".join(nodes))
         argv = [sys.executable, "-m", "pytest", "-q", "-p", "injected_probe", "-p", "no:cacheprovider"]
-        argv += ["--tb=no", "--no-header", *([f"@{listed}"] if nodes else [])]
+        argv += ["--tb=no", "--no-header", *(["-x"] if first_only else []), *([f"@{listed}"] if nodes else [])]
         try:
             subprocess.run(
                 argv,

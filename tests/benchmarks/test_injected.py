@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
