@@ -80,7 +80,7 @@ def rewrites(
     found: dict[str, float] = {}
     for written in rewrite(model, tokenizer, prefix, suffix, SAMPLES, MAX_TOKENS, stop, seed, cancel):
         text = written.text.rstrip() if gap.whole_line else written.text
-        if text.strip() and text != old:
+        if text.strip() and text != old and "\n" not in text and not text.lstrip().startswith("#"):
             found[text] = max(found.get(text, -math.inf), written.logprob)
     if not found:
         return

@@ -42,7 +42,7 @@ def gap(insert: bool = False, whole: bool = True, text: str = "") -> rewrite.Gap
 
 
 def test_a_line_is_rewritten_between_its_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    fake, texts = written(monkeypatch, gap(text="c = a"), "c = a + b", "c = a", "", "c = a + b")
+    fake, texts = written(monkeypatch, gap(text="c = a"), "c = a + b", "c = a", "", "c = a + b", "# c", "c\nd")
     assert texts == [TEXT.replace("c = a", "c = a + b")]
     assert fake.prefix == "# test\ndef f(a, b):\n    "
     assert fake.suffix.startswith("\n    if c > 10:\n")
