@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sandbox.testing.channel import Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
+from sandbox.testing.channel import SUITE_S, Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
 from sandbox.testing.events import interrupted, tests_of
 from sandbox.testing.report import Baseline, Progress, TestReport, TestsNotRun
 from sandbox.working_copy import WorkingCopy
@@ -115,7 +115,7 @@ class Recorder:
                 "modules": True,
             }
             try:
-                answer = server.ask(request, self.setup.limits.wall_s * 60, watch)
+                answer = server.ask(request, SUITE_S, watch)
             except ServerLost as lost:
                 raise TestsNotRun(f"the tests cannot be run: {lost}") from None
             known = {report.node for report in reports}

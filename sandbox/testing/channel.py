@@ -25,6 +25,8 @@ from sandbox.working_copy import WorkingCopy
 Event = dict[str, Any]
 INSIDE_FOLDER = Path(inside.__file__ or "").resolve().parent
 START_S = 120.0
+SUITE_S = 3600.0
+"""The longest wait for a whole suite; the server itself bounds each test."""
 LINE_LIMIT = 16 << 20
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sandbox.testing import texts
-from sandbox.testing.channel import Answer, ServerLost, Setup, TestServer, text_of
+from sandbox.testing.channel import SUITE_S, Answer, ServerLost, Setup, TestServer, text_of
 from sandbox.testing.events import interrupted, is_canary, tests_of
 from sandbox.testing.pace import Pace
 from sandbox.testing.protected import is_protected
@@ -68,7 +68,7 @@ def _run(
     except ServerLost as lost:
         return str(lost), {}
     try:
-        answer = server.ask({"limits": limits, "canary": True}, setup.limits.wall_s * 60)
+        answer = server.ask({"limits": limits, "canary": True}, SUITE_S)
     except ServerLost as lost:
         return str(lost), {}
     finally:

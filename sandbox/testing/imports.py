@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 from sandbox.working_copy import WorkingCopy
@@ -9,6 +10,7 @@ from sandbox.working_copy import WorkingCopy
 _IMPORT = re.compile(r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([\w., \t]+))", re.MULTILINE)
 
 
+@functools.lru_cache(maxsize=4)
 def importable(tree: WorkingCopy) -> frozenset[str]:
     """Top-level names: of the packages and modules in `tree`, and of what its Python files import."""
     found: set[str] = set()

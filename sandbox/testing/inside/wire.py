@@ -7,8 +7,6 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-LINE_LIMIT = 8 << 20
-
 
 def send(fd: int, message: dict[str, Any]) -> None:
     data = memoryview(json.dumps(message).encode("ascii") + b"\n")
