@@ -42,7 +42,7 @@ def quantise_experts(
 
     write(0, {name: checkpoint.tensor(name) for name in checkpoint.names if not _EXPERTS.match(name)})
     for number, prefix in enumerate(layers, start=1):
-        tensors = {}
+        tensors: dict[str, torch.Tensor] = {}
         for part in ("gate_up_proj", "down_proj"):
             stack = quantise(_fused(checkpoint, prefix, part, count), bits)
             assert stack.scales is not None
