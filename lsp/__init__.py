@@ -1,1 +1,1 @@
-"""The language server and the editor plugins."""
+"""The language server: inline completion as you type, and proved fixes as code actions."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 import torch
 
@@ -55,6 +55,15 @@ class BlockModel(Protocol[State]):
 
     def position(self, state: State) -> int:
         """How many tokens the state has read."""
+        ...
+
+
+@runtime_checkable
+class Rewindable(Protocol[State]):
+    """A BlockModel whose state can cheaply forget the last tokens it read."""
+
+    def rewind(self, state: State, position: int) -> State:
+        """The state as it was at an earlier position. Raises ValueError where that is no longer known."""
         ...
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
 
-from model.protocol import Block, BlockModel
+from model.protocol import Block, BlockModel, Rewindable
 
 ORDERS = (12, 8, 6, 4, 3, 2)  # lengths of context that are looked up, longest first
 # How much a match is believed, by its order and by how often it was seen (once, twice, three times or more), when all
@@ -28,6 +28,8 @@ AGREED = {
     2: (0.15, 0.25, 0.40),
 }
 DIFFERED = {12: 0.75, 8: 0.65, 6: 0.55, 4: 0.40, 3: 0.30, 2: 0.20}
+_SAMPLE = 4096  # followers of one context that are counted at most: two common tokens in a large repository have many
+_REWIND = 64  # tokens that a state can forget at most
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -78,9 +80,10 @@ class RepositoryCache:
             key = _hashes(np.asarray(context[-order:], np.int64), order)[0]
             low, high = np.searchsorted(hashes, key, "left"), np.searchsorted(hashes, key, "right")
             if low < high:
-                tokens, counts = np.unique(followers[low:high], return_counts=True)
                 seen = int(high - low)
-                return Match(tokens, counts / seen, order, seen)
+                counted = followers[low : high : -(-seen // _SAMPLE)]
+                tokens, counts = np.unique(counted, return_counts=True)
+                return Match(tokens, counts / len(counted), order, seen)
         return None
 
     def _built(self) -> dict[int, tuple[np.ndarray, np.ndarray]]:
@@ -117,6 +120,12 @@ def mix(logits_V: torch.Tensor, match: Match | None) -> torch.Tensor:
     return mixed_V.log()
 
 
+class Finder(Protocol):
+    """Whatever finds the continuation of a context: a `RepositoryCache`, or several as one."""
+
+    def find(self, context: Sequence[int]) -> Match | None: ...
+
+
 @dataclass(frozen=True)
 class CachedState:
     """The model's state, and the last tokens that were read."""
@@ -126,10 +135,12 @@ class CachedState:
 
 
 class CachedModel:
-    """A BlockModel whose committed rows speak with the repository's cache mixed in. Previews are the model's own."""
+    """A BlockModel whose committed rows speak with the repository's cache mixed in. Previews are the model's own.
+    It rewinds where the model does, by the last 64 tokens at most."""
 
-    def __init__(self, model: BlockModel[Any], cache: RepositoryCache) -> None:
+    def __init__(self, model: BlockModel[Any], cache: Finder) -> None:
         self.model, self.cache = model, cache
+        self.drafts = getattr(model, "drafts", True)
         self.vocabulary, self.device = model.vocabulary, model.device
 
     def start(self) -> CachedState:
@@ -149,8 +160,15 @@ class CachedModel:
         mixed = [
             mix(row_V, self.cache.find(read[max(0, end - ORDERS[0]) : end])) for row_V, end in zip(logits_TV, ends)
         ]
-        after = CachedState(inner, read[-ORDERS[0] :])
+        after = CachedState(inner, read[-(ORDERS[0] + _REWIND) :])
         return (torch.stack(mixed) if mixed else logits_TV), after
+
+    def rewind(self, state: CachedState, position: int) -> CachedState:
+        """The state as it was at an earlier position. Raises ValueError where that is no longer known."""
+        back = self.model.position(state.inner) - position
+        if not isinstance(self.model, Rewindable) or len(state.recent) - back < min(ORDERS[0], position):
+            raise ValueError(f"nothing is known any more about the state at {position}")
+        return CachedState(self.model.rewind(state.inner, position), state.recent[: len(state.recent) - back])
 
     def preview(self, block: Block, state: CachedState) -> torch.Tensor:
         return self.model.preview(block, state.inner)

@@ -17,7 +17,7 @@ import torch
 from model.decoding.ngram import NgramDrafter
 from model.decoding.request import Event, Generation, read
 from model.decoding.run import Run
-from model.protocol import Block, BlockModel, Tokenizer
+from model.protocol import Block, BlockModel, Rewindable, Tokenizer
 
 State = TypeVar("State")
 
@@ -54,15 +54,6 @@ class Foreseeing(Protocol[State]):
 
     def foresee(self, known: Sequence[int], width: int, state: State) -> Foresight[State]:
         """Reads `known` causally, with `width` draft rows for each of its tokens beside it."""
-        ...
-
-
-@runtime_checkable
-class Rewindable(Protocol[State]):
-    """A BlockModel whose state can cheaply forget the last tokens it read."""
-
-    def rewind(self, state: State, position: int) -> State:
-        """The state as it was at an earlier position. Raises ValueError where that is no longer known."""
         ...
 
 

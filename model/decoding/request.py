@@ -26,6 +26,8 @@ class Generation:
 
     prompt: ids to continue, at least one.
     max_tokens: bound on the ids that are written; the end token is not counted.
+    begin: what the text must begin with, as part of it: the end of a prompt that was cut back to where a token surely
+    ends (`model.decoding.healing`).
     stop: the text ends before the first of these strings. Inside a grammar they do nothing: they could cut it open.
     ends: ids that end the text besides the tokenizer's `end_id`.
     temperature: 0 takes the likeliest token. top_p: nucleus, (0, 1]. seed: same seed, same text, whatever was drafted.
@@ -38,6 +40,7 @@ class Generation:
 
     prompt: Sequence[int]
     max_tokens: int = 256
+    begin: bytes = b""
     stop: tuple[str, ...] = ()
     ends: tuple[int, ...] = ()
     temperature: float = 0.0
@@ -59,6 +62,8 @@ class Generation:
             raise ValueError(f"top_p must lie in (0, 1], but is {self.top_p}")
         if any(not text for text in self.stop):
             raise ValueError("a stop string is empty")
+        if self.begin and self.grammar is not None:
+            raise ValueError("a grammar already says how the text begins")
 
 
 class Reason(Enum):
@@ -72,10 +77,12 @@ class Reason(Enum):
 @dataclass(frozen=True)
 class Settled:
     """Tokens that will not change any more, and text that is certain by now (it may lag behind the tokens: a character
-    can span tokens, and what might become a stop string is held back)."""
+    can span tokens, and what might become a stop string is held back). `confidence` [T]: the probability that the model
+    gave each token among those that were allowed there, where the decoder tells it."""
 
     tokens: tuple[int, ...]
     text: str
+    confidence: tuple[float, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

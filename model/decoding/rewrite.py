@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import torch
 
 from model.branches import Branches
-from model.decoding.healing import Speller, cut_back
+from model.decoding.healing import Speller, cut_back, speller_of
 from model.llama import LlamaModel, LlamaState
 from model.scoring import Scorer
 from model.tokenizer import BytePairTokenizer
@@ -82,7 +81,7 @@ def _write(
     cancel: Callable[[], bool],
 ) -> list[str] | None:
     """The texts of the branches that reached a stop; None when cancelled. Branch 0 is greedy, the others sampled."""
-    speller = _speller(tokenizer)
+    speller = speller_of(tokenizer)
     random = torch.Generator().manual_seed(seed)
     branches, live, done = Branches(model, state, n, max_tokens), list(range(n)), []
     drafts = [_Draft(forced) for _ in live]
@@ -131,8 +130,3 @@ def _choose(
     if greedy:
         picks_B1[0] = 0
     return ids_BK.gather(1, picks_B1)[:, 0].tolist()
-
-
-@lru_cache(maxsize=2)
-def _speller(tokenizer: BytePairTokenizer) -> Speller:
-    return Speller(tokenizer)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from model.decoding.choice import Choice, Chooser
+from model.decoding.healing import advance, speller_of
 from model.decoding.request import Finished, Generation, Reason, Settled
 from model.decoding.text_stream import TextStream
 from model.protocol import Tokenizer
@@ -23,6 +24,9 @@ class Run:
         self.reason: Reason | None = None
         self.passes = self.drafted = self.accepted = 0
         self.guide = request.grammar.guide(request.max_tokens) if request.grammar else None
+        self._tokenizer = tokenizer
+        self._rest = request.begin  # what must still be spelled
+        self._confidence = 1.0
         self._chooser = Chooser(request.temperature, request.top_p, request.seed)
         self._text = TextStream(tokenizer, () if request.grammar else request.stop)
 
@@ -40,6 +44,15 @@ class Run:
 
     def choose(self, logits_V: torch.Tensor) -> Choice:
         """The token for the next open position, allowed by the grammar and leaving it room to close."""
+        choice = self._choose(logits_V)
+        self._confidence = choice.confidence
+        return choice
+
+    def _choose(self, logits_V: torch.Tensor) -> Choice:
+        if self._rest:
+            allowed_V = torch.zeros(logits_V.shape[-1], dtype=torch.bool, device=logits_V.device)
+            allowed_V[speller_of(self._tokenizer).allowed(self._rest)] = True
+            return self._chooser.one(logits_V, len(self.written), allowed_V)
         if self.guide is None:
             return self._chooser.one(logits_V, len(self.written))
         choice = self._chooser.one(logits_V, len(self.written), self.guide.allowed(logits_V.shape[-1]))
@@ -56,6 +69,7 @@ class Run:
             self.reason = Reason.STOP
             return Settled((), self._text.close())
         self.written.append(token)
+        self._rest = advance(self._rest, self._tokenizer.token_bytes(token)) if self._rest else b""
         text = self._text.push(token)
         if self.guide is not None:
             self.guide.advance(token)
@@ -65,7 +79,7 @@ class Run:
             self.reason = Reason.LENGTH
         if self.reason is not None:
             text += self._text.close()
-        return Settled((token,), text)
+        return Settled((token,), text, (self._confidence,))
 
     def finish(self) -> Finished:
         """The last event. Text that was held back is lost only where the run was cancelled."""
