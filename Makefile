@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: setup demo test lint test-slow tables clean
+.PHONY: setup demo test lint test-slow tables corpus train export clean
 
 setup: $(READY)
 
@@ -31,6 +31,19 @@ test-slow: setup
 # Put the measured tables (benchmarks/results/) into the pages.
 tables: setup
 	$(BIN)/python -m benchmarks.tables
+
+# Sprig's training: fetch and encode the packages, train (resumes; MINUTES in all), ship the best.
+EVALUATION ?= ../shared/data
+MINUTES    ?= 600
+
+corpus: setup
+	$(BIN)/python -m model.training.prepare --exclude $(EVALUATION)
+
+train: setup
+	$(BIN)/python -m model.training.loop --minutes $(MINUTES)
+
+export: setup
+	$(BIN)/python -m model.training.export
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache build *.egg-info

@@ -30,7 +30,7 @@ def _setting(default: Any, help: str) -> Any:
 class Settings:
     """All settings. `sources` says for each where it comes from; "default" for those that it lacks."""
 
-    model: str = _setting("smollm2", "model that writes and ranks, by name or path")
+    model: str = _setting("sprig", "model that writes and ranks, by name or path")
     precision: str = _setting("int8", "precision of the embedded model: int8 or fp32")
     endpoint: str = _setting("", "URL of an OpenAI-compatible server to use instead of the embedded model")
     python: str = _setting("", "interpreter that runs the tests; empty to find the project's own")

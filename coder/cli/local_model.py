@@ -29,12 +29,13 @@ def load_model(environment: Environment, settings: Settings) -> tuple[Any, Any]:
     """The model and tokenizer that the settings name. Raises Failure with MODEL_FAILED."""
     if "load_model" in environment.parts:
         return environment.parts["load_model"]()
-    from model.weights import catalogue
+    from model.library import open_model
+    from model.weights.catalogue import ModelUnavailable
 
     if environment.interactive:
         environment.tell(f"loading {settings.model} …")
     try:
-        return catalogue.load(settings.model, precision=settings.precision)
-    except (catalogue.ModelUnavailable, ValueError, OSError) as error:
+        return open_model(settings.model, settings.precision)
+    except (ModelUnavailable, ValueError, OSError) as error:
         message = f"the model {settings.model} cannot be used: {error}"
         raise Failure(ExitStatus.MODEL_FAILED, message, "`coder model list` shows all.") from error

@@ -25,12 +25,13 @@ def list_models(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """List the models that are known by name, which are here already, and which one is in use."""
+    from model.library import NAMES
     from model.weights import catalogue
 
     environment: Environment = context.obj
     used = user_settings(environment).model
-    rows = [{"name": name, "here": _is_here(name), "used": name == used} for name in catalogue.CATALOGUE]
-    if used not in catalogue.CATALOGUE:
+    rows = [{"name": name, "here": _is_here(name), "used": name == used} for name in NAMES]
+    if used not in NAMES:
         rows.append({"name": used, "here": True, "used": True})
     if as_json:
         print(json.dumps({"models": rows, "cache": str(catalogue.cache_folder())}))
@@ -76,10 +77,10 @@ def info(
     environment: Environment = context.obj
     settings = user_settings(environment, model=model, precision=precision)
     network, tokenizer = load_model(environment, settings)
-    from model.decoding.draft_verify import OnePass
+    from model.decoding.draft_verify import Foreseeing, OnePass
 
     facts: dict[str, Any] = {"name": settings.model, "precision": settings.precision, "kind": type(network).__name__}
-    config = getattr(network, "config", None)
+    config = getattr(getattr(network, "trunk", network), "config", None)
     facts |= {
         name: value
         for name, value in (vars(config).items() if config is not None else ())
@@ -87,7 +88,9 @@ def info(
     }
     special = getattr(tokenizer, "special", {})
     facts["chat"] = "ChatML" if "<|im_start|>" in special else "no template"
-    facts["drafts for itself"] = "in the verifying pass" if isinstance(network, OnePass) else "in a pass of its own"
+    facts["drafts for itself"] = (
+        "in the verifying pass" if isinstance(network, (OnePass, Foreseeing)) else "in a pass of its own"
+    )
     if as_json:
         print(json.dumps(facts))
         return
@@ -121,9 +124,10 @@ def bench(
 def _is_here(name: str) -> bool:
     from pathlib import Path
 
+    from model.library import SPRIG
     from model.weights import catalogue
 
-    source = catalogue.CATALOGUE[name]
+    source = catalogue.CATALOGUE["smollm2" if name == SPRIG else name]
     return (catalogue.cache_folder() / source.member_sha256[:16] / Path(source.member).name).is_file()
 
 

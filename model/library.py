@@ -1,0 +1,55 @@
+"""A model by name: the embedded ones, a folder with a checkpoint, or owner/model on the Hugging Face hub."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from model.llama import LlamaModel
+from model.protocol import BlockModel
+from model.tokenizer import BytePairTokenizer
+from model.weights import block_side_files, catalogue
+
+SPRIG = "sprig"
+NAMES = (SPRIG, *catalogue.CATALOGUE)
+
+
+def open_model(name: str = SPRIG, precision: str = "int8") -> tuple[BlockModel[Any], BytePairTokenizer]:
+    """The model and its tokenizer; weights are fetched on first use.
+
+    Raises ModelUnavailable, ValueError (a checkpoint that cannot be read, an unknown precision), OSError.
+    """
+    if name == SPRIG:
+        from model.sprig import Sprig
+
+        trunk, tokenizer = catalogue.load("smollm2", precision)
+        return Sprig(trunk, block_side_files.load(trunk.config)), tokenizer
+    if Path(name).is_dir() and _model_type(Path(name)) in _clover_types():
+        from model.weights.clover_files import load_clover
+
+        model = load_clover(Path(name))
+        if not model.config.end_ids:
+            raise ValueError(f"{name}/config.json names no eos_token_id")
+        return model, BytePairTokenizer.from_file(Path(name) / "tokenizer.json", model.config.end_ids[0])
+    return catalogue.load(name, precision)
+
+
+def trunk_of(model: BlockModel[Any]) -> LlamaModel:
+    """The Llama-family model that scores text: the model itself, or what Sprig stands on. Raises ValueError where there
+    is none."""
+    trunk = getattr(model, "trunk", model)
+    if not isinstance(trunk, LlamaModel):
+        raise ValueError("only Llama-family models can score edits so far")
+    return trunk
+
+
+def _model_type(folder: Path) -> str:
+    config = folder / "config.json"
+    return str(json.loads(config.read_text()).get("model_type", "")) if config.is_file() else ""
+
+
+def _clover_types() -> tuple[str, ...]:
+    from model.weights.clover_files import MODEL_TYPES
+
+    return MODEL_TYPES
