@@ -87,7 +87,7 @@ class Engine:
         """A working copy of the project in a sandbox, its tests not yet run."""
         from sandbox.working_copy import WorkingCopy
 
-        sandbox = (self.find_sandbox or _find_sandbox)(request.sandboxed)
+        sandbox = self.sandbox(request.sandboxed)
         names = self.repository.runtime_files
         if len(names) > 20_000:
             self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
@@ -97,11 +97,19 @@ class Engine:
             raise from_os_error(error, "copy the project") from error
         with tree:
             self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
-            tester = (self.make_tester or self._tester)(sandbox, tree, request)
+            tester = self.tester(sandbox, tree, request)
             try:
                 yield Session(tree, tester, *_read_python(tree.root, self.repository.files))
             finally:
                 tester.close()
+
+    def sandbox(self, sandboxed: bool = True) -> Sandbox:
+        """The strongest jail that works here."""
+        return (self.find_sandbox or _find_sandbox)(sandboxed)
+
+    def tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
+        """What runs the tests of `tree`; whoever asks closes it."""
+        return (self.make_tester or self._tester)(sandbox, tree, request)
 
     # -- write and prove -------------------------------------------------------------------------------------------
 
@@ -244,10 +252,11 @@ class Engine:
         )
 
     def _load_model(self) -> tuple[Any, Any]:
-        from model.weights import catalogue
+        from model.library import open_model, trunk_of
 
         try:
-            return catalogue.load(self.settings.model, precision=self.settings.precision)
+            model, tokenizer = open_model(self.settings.model, self.settings.precision)
+            return trunk_of(model), tokenizer
         except Exception as error:
             raise Failure(
                 ExitStatus.MODEL_FAILED,
