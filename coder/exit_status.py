@@ -15,4 +15,5 @@ class ExitStatus(IntEnum):
     TESTS_NOT_RUN = 8
     MODEL_FAILED = 9
     CONFLICT = 10
+    NOT_FINISHED = 11
     INTERRUPTED = 130

@@ -12,6 +12,10 @@ class ChatError(Exception):
     """The model could not answer; the message says why and what to do."""
 
 
+class Malformed(ChatError):
+    """The model answered, again and again, with something that is no well-formed call or no JSON of the schema."""
+
+
 @dataclass(frozen=True)
 class ToolCall:
     """A call that the model wants made. `arguments` is the parsed JSON object."""

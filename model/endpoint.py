@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx
 
-from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, Thinking, Tool
+from model.chat import ChatError, ChatEvent, ChatOptions, Done, Malformed, Message, Text, Thinking, Tool
 from model.wire import (
     Draft,
     choice_field,
@@ -107,7 +107,7 @@ class Endpoint:
                     Message("assistant", draft.text + draft.spelled_calls()),
                     Message("user", f"That answer is malformed: {wrong}. Give the whole answer again, well formed."),
                 ]
-        raise ChatError(f"{self.model} at {self.url} answered in a malformed way {self.repairs + 1} times: {wrong}")
+        raise Malformed(f"{self.model} at {self.url} answered in a malformed way {self.repairs + 1} times: {wrong}")
 
     def complete(self, prefix: str, suffix: str = "", options: ChatOptions | None = None) -> Iterator[str]:
         """Pieces of what stands between `prefix` and `suffix`, from the server's completions. Raises ChatError."""

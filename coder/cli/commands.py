@@ -8,6 +8,8 @@ from __future__ import annotations
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "fix": ("coder.cli.fix:app", "Repair failing tests: find the fault, write a patch, prove it, apply it."),
+    "do": ("coder.cli.do:do", "Carry out a task on a copy and hand over one diff."),
+    "tasks": ("coder.cli.tasks:app", "List, show and resume the tasks of `coder do`."),
     "undo": ("coder.cli.undo:undo", "Take the latest change back."),
     "redo": ("coder.cli.undo:redo", "Make the change that was undone again."),
     "log": ("coder.cli.log:log", "List the changes made here."),

@@ -1,0 +1,112 @@
+"""`coder do`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from coder.agent.approvals import Ask
+from coder.agent.budget import Limits
+from coder.cli.options import HERE, Project
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
+
+if TYPE_CHECKING:
+    from coder.environment import Environment
+
+MaxSteps = Annotated[int, typer.Option(metavar="N", min=1, help="Answers of the model at most.")]
+Timeout = Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Time for the task.")]
+MaxTokens = Annotated[int, typer.Option(metavar="N", min=1, help="Tokens that the model reads and writes at most.")]
+Apply = Annotated[bool | None, typer.Option("--apply/--dry-run", help="Do not ask: apply, or only show.")]
+AskWhen = Annotated[Ask, typer.Option(help="When to ask before a call; with nobody there, asking means no.")]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Look and try, but keep no change.")]
+Model = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="The server's model, or a local checkpoint.")
+]
+Endpoint = Annotated[str | None, typer.Option(metavar="URL", help="OpenAI-compatible server, up to /v1.")]
+Python = Annotated[str | None, typer.Option(metavar="PATH", help="Interpreter or environment for commands, tests.")]
+ThinkingTokens = Annotated[int, typer.Option(metavar="TOKENS", help="Show reasoning; a local model may use that much.")]
+Open = Annotated[bool, typer.Option("--open", help="Open a page or document that was applied.")]
+NoMcp = Annotated[bool, typer.Option("--no-mcp", help="Start none of your MCP servers.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Events as JSON lines on stdout; never asks.")]
+
+
+def do(
+    context: typer.Context,
+    request: Annotated[str, typer.Argument(help="What is to be done, in plain words.")],
+    path: Project = HERE,
+    apply: Apply = None,
+    max_steps: MaxSteps = Limits.steps,
+    timeout: Timeout = Limits.seconds,
+    max_tokens: MaxTokens = Limits.tokens,
+    model: Model = None,
+    endpoint: Endpoint = None,
+    ask: AskWhen = Ask.outside,
+    read_only: ReadOnly = False,
+    python: Python = None,
+    thinking: ThinkingTokens = 0,
+    open_result: Open = False,
+    no_mcp: NoMcp = False,
+    as_json: AsJson = False,
+) -> None:
+    """Carry out a task on a copy, then show one diff: apply it, drop it, or keep going.
+
+    The model works with tools on a copy of the project; commands run in the sandbox, without network. Your files change
+    only when you say so (or with --apply), and `coder undo` takes it back.
+
+    With no endpoint and no checkpoint named, the embedded model answers shell questions, and requests to repair
+    failing tests go to `coder fix`.
+
+    Examples: `coder do "rename clamp to limit everywhere" --endpoint http://127.0.0.1:8000/v1`;
+    `coder do "list the ten largest files"`; `coder do "add a --quiet flag" --apply --json`.
+
+    Exit status: 0 done, and applied where something changed; 5 a diff that was not applied; 11 not finished within the
+    limits; 9 the model cannot be used; docs/exit_codes.md has all.
+    """
+    from coder.agent import route
+    from coder.agent.trajectory import Trajectory
+    from coder.cli.task_run import Runner, Wishes, run_to_exit
+
+    environment: Environment = context.obj
+    if not request.strip():
+        raise Failure(ExitStatus.USAGE, "the request is empty")
+    wishes = Wishes(
+        Limits(max_steps, timeout, max_tokens), apply, ask, read_only, thinking, as_json, open_result, not no_mcp
+    )
+    runner = Runner(environment, environment.cwd / path, wishes, model=model, endpoint=endpoint, python=python)
+
+    def work() -> ExitStatus:
+        chosen = runner.chosen()
+        if chosen is None:
+            return _embedded(context, request, path, route(request), as_json, apply)
+        root = runner.engine.repository.root
+        return runner.carry_out(chosen, Trajectory.create(environment.state_dir, request, root, chosen.name))
+
+    raise typer.Exit(run_to_exit(runner, work))
+
+
+def _embedded(
+    context: typer.Context, request: str, path: Path, kind: str, as_json: bool, apply: bool | None
+) -> ExitStatus:
+    """What the embedded model can do by itself. Raises Failure for everything else."""
+    if kind == "fix":
+        import typer.main
+
+        from coder.cli.fix import app
+
+        arguments = [str(path), *(["--json"] if as_json else [])]
+        if apply is not None:
+            arguments.append("--apply" if apply else "--dry-run")
+        command = typer.main.get_command(app)
+        return ExitStatus(command.main(arguments, "coder fix", standalone_mode=False, obj=context.obj) or 0)
+    if kind == "shell":
+        from coder.shell import answer
+
+        return ExitStatus(answer(request, context.obj, path, as_json=as_json))
+    raise Failure(
+        ExitStatus.MODEL_FAILED,
+        "the embedded model cannot do that: it answers shell questions, and repairs failing tests (`coder fix`)",
+        "Name a stronger one: --endpoint URL for a server, --model for a checkpoint that was taught to chat.",
+    )

@@ -1,0 +1,157 @@
+"""`coder tasks`: list, show, resume."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coder.agent.approvals import Ask
+from coder.agent.budget import Limits
+from coder.cli.do import (
+    Apply,
+    AsJson,
+    AskWhen,
+    Endpoint,
+    MaxSteps,
+    MaxTokens,
+    Model,
+    NoMcp,
+    Open,
+    Python,
+    ReadOnly,
+    ThinkingTokens,
+    Timeout,
+)
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
+
+if TYPE_CHECKING:
+    from coder.agent.trajectory import Trajectory
+    from coder.environment import Environment
+
+app = typer.Typer(add_completion=False, no_args_is_help=True, help="The tasks of `coder do`: list, show, resume.")
+Number = Annotated[str, typer.Argument(help="Its number, as `coder tasks list` shows it.")]
+
+
+@app.command("list")
+def list_tasks(
+    context: typer.Context,
+    everywhere: Annotated[bool, typer.Option("--all", help="Of all projects, not only this one.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the tasks of this project, latest last."""
+    from coder.agent.trajectory import Trajectory
+
+    environment: Environment = context.obj
+    here = environment.cwd.resolve()
+    for trajectory in Trajectory.all(environment.state_dir):
+        head = trajectory.head
+        if not everywhere and not here.is_relative_to(head.root):
+            continue
+        if as_json:
+            print(json.dumps(_facts(trajectory)))
+            continue
+        day = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.time))
+        print(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}")
+
+
+@app.command()
+def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
+    """Show what was asked, said and done in a task, and what came of it."""
+    from coder.agent.trajectory import Trajectory
+    from coder.patch import Change, Version, unified_diff
+    from coder.repository import Repository
+
+    environment: Environment = context.obj
+    trajectory = Trajectory.open(environment.state_dir, task)
+    steps = trajectory.steps()
+    repository = Repository.open(Path(trajectory.head.root))
+    changes = []
+    for path, saved in trajectory.files().items():
+        try:
+            before = None if not saved.base else repository.read(path)
+        except (OSError, Failure):
+            continue
+        after = None if saved.data is None else Version(saved.data)
+        changes.append(Change(path, before, after))
+    diff = unified_diff(changes)
+    if as_json:
+        notes = [note for step in steps for note in step.notes]
+        commands = [command for step in steps for command in step.commands]
+        print(json.dumps({**_facts(trajectory), "notes": notes, "commands": commands, "diff": diff}))
+        return
+    head = trajectory.head
+    environment.tell(f"task {int(head.id)}, {head.status}: {head.message}".rstrip(": "))
+    for step in steps:
+        for message in step.messages:
+            if message.role == "system":
+                continue
+            for call in message.tool_calls:
+                environment.tell(f"  call {call.name} {json.dumps(dict(call.arguments))[:200]}")
+            if message.content.strip():
+                environment.tell(f"{message.role}: {message.content.strip()[:600]}")
+    environment.stdout.write(diff)
+
+
+@app.command()
+def resume(
+    context: typer.Context,
+    task: Number,
+    more: Annotated[str, typer.Argument(metavar="[REQUEST]", help="What else is to be done.")] = "",
+    apply: Apply = None,
+    max_steps: MaxSteps = Limits.steps,
+    timeout: Timeout = Limits.seconds,
+    max_tokens: MaxTokens = Limits.tokens,
+    model: Model = None,
+    endpoint: Endpoint = None,
+    ask: AskWhen = Ask.outside,
+    read_only: ReadOnly = False,
+    python: Python = None,
+    thinking: ThinkingTokens = 0,
+    open_result: Open = False,
+    no_mcp: NoMcp = False,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with a task from its last whole step.
+
+    Refuses when a file that the task changed was edited since it began.
+    """
+    from coder.agent.trajectory import APPLIED, Trajectory
+    from coder.cli.task_run import Runner, Wishes, run_to_exit
+
+    environment: Environment = context.obj
+    trajectory = Trajectory.open(environment.state_dir, task)
+    if trajectory.head.status == APPLIED:
+        raise Failure(
+            ExitStatus.USAGE, f"task {task} was applied", "`coder undo` takes it back; `coder do` begins another."
+        )
+    wishes = Wishes(
+        Limits(max_steps, timeout, max_tokens), apply, ask, read_only, thinking, as_json, open_result, not no_mcp
+    )
+    runner = Runner(environment, Path(trajectory.head.root), wishes, model=model, endpoint=endpoint, python=python)
+
+    def work() -> ExitStatus:
+        chosen = runner.chosen()
+        if chosen is None:
+            raise Failure(ExitStatus.MODEL_FAILED, "no model is named", "Name one with --endpoint or --model.")
+        return runner.carry_out(chosen, trajectory, more)
+
+    raise typer.Exit(run_to_exit(runner, work))
+
+
+def _facts(trajectory: Trajectory) -> dict[str, Any]:
+    head = trajectory.head
+    return {
+        "task": head.id,
+        "time": head.time,
+        "status": head.status,
+        "message": head.message,
+        "request": head.request,
+        "root": head.root,
+        "model": head.model,
+        "steps": len(trajectory.steps()) - 1,
+    }
