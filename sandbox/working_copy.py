@@ -5,6 +5,8 @@ The copy outside is pristine: no run ever writes to it. Each run starts from its
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import shutil
 import stat
@@ -17,6 +19,9 @@ INSIDE = Path("/jail/tree")
 """Where the tree is inside a jail with namespaces. Without them see `Jailed.tree`; everywhere it is the current
 directory at the start."""
 
+PREFIX = "coder-"
+LOCK = "in-use"
+
 
 class BadPath(ValueError):
     """The path leads out of the tree, into `.git`, or through a symbolic link."""
@@ -25,15 +30,17 @@ class BadPath(ValueError):
 class WorkingCopy:
     """A directory of ordinary files and symbolic links, without `.git`.
 
-    A context manager that removes it; one that nobody closes is removed with the object, at the latest at exit.
+    A context manager that removes it; one that nobody closes is removed with the object, at the latest at exit, and one
+    whose process was killed, when the next copy is made.
     """
 
     def __init__(self, base: Path) -> None:
         self.base = base
+        self._lock = _locked(base)
         self.root = base / "pristine"
         self.root.mkdir(exist_ok=True)
         self.root.chmod(0o755)
-        self.close = weakref.finalize(self, shutil.rmtree, base, ignore_errors=True)
+        self.close = weakref.finalize(self, _remove, base, self._lock)
         """Remove the copy. May be called again."""
 
     @classmethod
@@ -41,7 +48,8 @@ class WorkingCopy:
         """Copy `files`, paths relative to `root`. Symbolic links stay links; `.git`, sockets, pipes and devices and
         files that have vanished are left out. Raises BadPath for paths that leave `root`, OSError when out of space.
         """
-        copy = cls(Path(tempfile.mkdtemp(prefix="coder-")))
+        _sweep(Path(tempfile.gettempdir()))
+        copy = cls(Path(tempfile.mkdtemp(prefix=PREFIX)))
         try:
             known: set[PurePosixPath] = {PurePosixPath()}
             for name in files:
@@ -80,7 +88,7 @@ class WorkingCopy:
 
     def fork(self) -> WorkingCopy:
         """A second copy, independent of this one, that shares the bytes of the files until one of them is written."""
-        twin = WorkingCopy(Path(tempfile.mkdtemp(prefix="coder-", dir=self.base.parent)))
+        twin = WorkingCopy(Path(tempfile.mkdtemp(prefix=PREFIX, dir=self.base.parent)))
         try:
             shutil.copytree(self.root, twin.root, symlinks=True, copy_function=os.link, dirs_exist_ok=True)
         except BaseException:
@@ -113,6 +121,33 @@ class WorkingCopy:
             # Readable to whatever uid the jail drops to; no set-user-id bits.
             os.chmod(target, 0o755 if status.st_mode & 0o111 else 0o644)
             os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _remove(base: Path, lock: int) -> None:
+    shutil.rmtree(base, ignore_errors=True)
+    os.close(lock)
+
+
+def _locked(base: Path) -> int:
+    """A descriptor that holds the copy's lock for as long as its process lives."""
+    descriptor = os.open(base / f"{LOCK}.new", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    os.rename(base / f"{LOCK}.new", base / LOCK)  # nobody finds it before it is held
+    return descriptor
+
+
+def _sweep(folder: Path) -> None:
+    """Remove our own copies there whose process is gone: nobody holds their lock."""
+    for lock in folder.glob(f"{PREFIX}*/{LOCK}"):
+        with contextlib.suppress(OSError):
+            if lock.parent.is_symlink() or lock.parent.stat().st_uid != os.getuid():
+                continue
+            descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(lock.parent, ignore_errors=True)
+            finally:
+                os.close(descriptor)
 
 
 def _checked(name: str) -> PurePosixPath | None:

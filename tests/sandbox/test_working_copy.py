@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,20 @@ def test_a_copy_that_nobody_closes_goes_with_the_object(repository: Path) -> Non
     assert base.exists()
     del copy
     assert not base.exists()
+
+
+def test_copies_of_killed_processes_are_swept_and_living_ones_stay(
+    repository: Path, tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    child = os.fork()
+    if child == 0:
+        _held = WorkingCopy.of(repository, ["run"])
+        os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.glob("coder-*")
+    with WorkingCopy.of(repository, ["run"]) as living:
+        assert not left.exists()
+        with WorkingCopy.of(repository, ["run"]), living.fork():
+            assert names(living) == {"run"}
+    assert not list(tmp_path.glob("coder-*"))
