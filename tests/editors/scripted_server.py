@@ -1,0 +1,101 @@
+"""A language server whose completions are written beforehand: what the editors' tests talk to.
+
+Run as `python scripted_server.py script.json`. The script: `completions`, a list of `{"before", "texts", "delay", "rest"}`
+(`before` ends what stands left of the cursor, `texts` are the completions, `delay` is in seconds, `rest` tells that
+the item takes the rest of the line with it); `fix`, `{"find", "replace"}`, what the command `coder.fixTest` proposes, as
+if made for the version before when the test's name ends in `late`. `scripted/log` answers what was asked so far,
+`scripted/text` what the server holds of a document.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
+
+server = LanguageServer("coder-scripted", "1")
+script: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+log: list[list[Any]] = []
+
+
+def proposed(document: TextDocument, position: types.Position, entry: dict[str, Any], text: str) -> Any:
+    """An item that replaces the line up to the cursor by itself and the text, and with `rest` the whole line."""
+    lines = document.lines or [""]
+    line = lines[position.line].rstrip("\r\n") if position.line < len(lines) else ""
+    codec = document.position_codec
+    cursor = codec.position_from_client_units(lines, position).character
+    rest = line[cursor:] if entry.get("rest") else ""
+    end = types.Position(position.line, cursor + len(rest))
+    return types.InlineCompletionItem(
+        insert_text=line[:cursor] + text + rest,
+        range=codec.range_to_client_units(lines, types.Range(types.Position(position.line, 0), end)),
+    )
+
+
+@server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
+async def complete(params: types.InlineCompletionParams) -> list[types.InlineCompletionItem]:
+    document = server.workspace.get_text_document(params.text_document.uri)
+    before = document.source[: document.offset_at_position(params.position)]
+    log.append(["asked", before.rpartition("\n")[2]])
+    for entry in script["completions"]:
+        if before.endswith(entry["before"]):
+            try:
+                await asyncio.sleep(entry.get("delay", 0))
+            except asyncio.CancelledError:
+                log.append(["cancelled", before.rpartition("\n")[2]])
+                raise
+            log.append(["answered", before.rpartition("\n")[2]])
+            automatic = params.context.trigger_kind == types.InlineCompletionTriggerKind.Automatic
+            texts = entry["texts"][:1] if automatic else entry["texts"]
+            return [proposed(document, params.position, entry, text) for text in texts]
+    return []
+
+
+@server.command("coder.fixTest")
+async def fix_test(uri: str, node: str) -> None:
+    log.append(["fix", node])
+    server.protocol.notify("coder/status", {"state": "fixing", "message": f"fixing {node}", "progress": 0.25})
+    document = server.workspace.get_text_document(uri)
+    fix = script["fix"]
+    start = document.source.index(fix["find"])
+    line = document.source[:start].count("\n")
+    column = start - (document.source.rfind("\n", 0, start) + 1)
+    extent = types.Range(types.Position(line, column), types.Position(line, column + len(fix["find"])))
+    edit = types.AnnotatedTextEdit("proved", document.position_codec.range_to_client_units(document.lines, extent), fix["replace"])
+    version = (document.version or 0) - int(node.endswith("late"))
+    change = types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), [edit])
+    proof = types.ChangeAnnotation("passes 1 test", needs_confirmation=True)
+    result = await server.workspace_apply_edit_async(
+        types.ApplyWorkspaceEditParams(types.WorkspaceEdit(document_changes=[change], change_annotations={"proved": proof}))
+    )
+    log.append(["applied", result.applied, result.failure_reason])
+    server.protocol.notify("coder/status", {"state": "idle", "message": ""})
+
+
+@server.command("coder.completeFunction")
+def complete_function(uri: str, position: Any) -> None:
+    log.append(["complete function", position])
+
+
+@server.command("coder.clearCache")
+def clear_cache() -> None:
+    log.append(["clear cache"])
+
+
+@server.feature("scripted/log")
+def everything_asked(*_: Any) -> list[list[Any]]:
+    return log
+
+
+@server.feature("scripted/text")
+def text(params: Any) -> str:
+    return server.workspace.get_text_document(params.uri).source
+
+
+server.start_io()
