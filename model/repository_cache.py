@@ -136,11 +136,10 @@ class CachedState:
 
 class CachedModel:
     """A BlockModel whose committed rows speak with the repository's cache mixed in. Previews are the model's own.
-    It rewinds where the model does, by the last 64 tokens at most."""
+    It rewinds where the model does, by the last 64 tokens at most, and drafts what the cache is sure of."""
 
     def __init__(self, model: BlockModel[Any], cache: Finder) -> None:
         self.model, self.cache = model, cache
-        self.drafts = getattr(model, "drafts", True)
         self.vocabulary, self.device = model.vocabulary, model.device
 
     def start(self) -> CachedState:
@@ -162,6 +161,20 @@ class CachedModel:
         ]
         after = CachedState(inner, read[-(ORDERS[0] + _REWIND) :])
         return (torch.stack(mixed) if mixed else logits_TV), after
+
+    def step(self, known: Sequence[int], masks: int, state: CachedState) -> tuple[torch.Tensor, Sequence[CachedState]]:
+        """Reads `known`; the rows behind them [masks] point to what the cache says after the likeliest next token, as
+        far as it is sure. Only the last state is given. See `OnePass` in `model.decoding.draft_verify`."""
+        logits_TV, after = self.commit(known, state)
+        context = [*after.recent, int(logits_TV[-1].argmax())]
+        drafts_MV = logits_TV.new_zeros(masks, self.vocabulary)
+        for row in range(masks):
+            match = self.cache.find(context[-ORDERS[0] :])
+            if match is None or match.trust < 0.5:
+                return torch.cat([logits_TV, drafts_MV[:row]]), [after]
+            context.append(int(match.tokens[match.shares.argmax()]))
+            drafts_MV[row, context[-1]] = 1
+        return torch.cat([logits_TV, drafts_MV]), [after]
 
     def rewind(self, state: CachedState, position: int) -> CachedState:
         """The state as it was at an earlier position. Raises ValueError where that is no longer known."""

@@ -97,7 +97,7 @@ def generate(
     run = Run(tokenizer, request)
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt[:-1], state, request.cancel)
-    ngrams = NgramDrafter(request.sources, request.prompt)
+    ngrams = NgramDrafter(request.sources, (*request.behind, *request.prompt))
     previews = drafting.preview and getattr(model, "drafts", True)
     patience = _Patience()
     pending = [request.prompt[-1]]  # written, but not yet in the state

@@ -33,7 +33,8 @@ class Generation:
     temperature: 0 takes the likeliest token. top_p: nucleus, (0, 1]. seed: same seed, same text, whatever was drafted.
     grammar: what the text must match. It always does when generation ends, except when it was cancelled.
     sources: texts (as ids) that the output may copy from, best first; they are drafts, and change no output.
-    start: a state that has read everything before `prompt`; None for the model's fresh one.
+    start: a state that has read everything before `prompt`; None for the model's fresh one. behind: the last tokens
+    that it has read, as far as drafts should know them.
 
     Raises ValueError for values outside their range.
     """
@@ -49,6 +50,7 @@ class Generation:
     grammar: Grammar | None = None
     sources: tuple[Sequence[int], ...] = ()
     start: Any = None
+    behind: Sequence[int] = ()
     cancel: Cancel = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:

@@ -1,0 +1,75 @@
+"""What the model reads before it writes: the file's path and imports, and the text above the cursor.
+
+The text begins at an anchor, a line whose number is a multiple of a stride that depends on the budget: as the cursor
+moves down, the beginning stays the same for many lines, and what was read of it stays true.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp.situation import COMMENTS, Situation
+
+BUDGET = 3200  # characters above the cursor, about a thousand tokens of code
+HEAD_BUDGET = 600
+_IMPORT = re.compile(
+    r"^(?:from\s+\S+\s+import\s.+|import\s.+|#include\s.+|use\s.+;|const\s.+=\s*require\(.+|package\s.+)$", re.M
+)
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """`head` (what stands for the skipped beginning of the file) and `body` (the text up to the cursor)."""
+
+    head: str
+    body: str
+
+    @property
+    def text(self) -> str:
+        return self.head + self.body
+
+
+def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str] = ()) -> Prompt:
+    """The prompt for a cursor in `line` of the document's `lines`; `earlier` are the notebook cells above."""
+    start = anchor(lines, line)
+    body = "".join(one.rstrip("\r\n") + "\n" for one in lines[start:line]) + situation.line_before
+    head = _path_line(situation)
+    if start > 0:
+        skipped = "\n".join(one.rstrip("\r\n") for one in lines[: min(start, 200)])
+        head += _within("\n".join(_IMPORT.findall(skipped)), HEAD_BUDGET)
+    elif earlier:
+        head += "".join(cell[-HEAD_BUDGET:].rstrip("\n") + "\n" for cell in earlier[-3:])
+    return Prompt(head, body)
+
+
+def anchor(lines: Sequence[str], line: int) -> int:
+    """The line where the text for the model begins: the first one, or a multiple of the stride that keeps at least
+    half the budget above the cursor."""
+    size = first = 0
+    for number in range(line, -1, -1):
+        size += len(lines[number])
+        if size > BUDGET:
+            first = number + 1
+            break
+    if first == 0:
+        return 0
+    stride = max(1, (line - first) // 2)
+    stride = 1 << (stride.bit_length() - 1)  # a power of two: the same for many cursor lines
+    return min(-(-first // stride) * stride, line)
+
+
+def _path_line(situation: Situation) -> str:
+    mark = COMMENTS.get(situation.language, "#")
+    end = {"/*": " */", "<!--": " -->"}.get(mark, "")
+    return f"{mark} {situation.path}{end}\n" if situation.path else ""
+
+
+def _within(text: str, limit: int) -> str:
+    """The first whole lines of a text, up to a limit of characters."""
+    kept: list[str] = []
+    for line in text.split("\n"):
+        if line and sum(map(len, kept)) + len(kept) + len(line) <= limit:
+            kept.append(line)
+    return "".join(line + "\n" for line in kept)

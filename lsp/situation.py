@@ -1,0 +1,69 @@
+"""Where a completion is asked for: the text around a cursor, and what kind of text may go there."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+COMMENTS = {
+    "python": "#", "shellscript": "#", "bash": "#", "sh": "#", "ruby": "#", "yaml": "#", "toml": "#", "makefile": "#",
+    "javascript": "//", "javascriptreact": "//", "typescript": "//", "typescriptreact": "//", "go": "//", "rust": "//",
+    "java": "//", "c": "//", "cpp": "//", "css": "/*", "html": "<!--", "markdown": "<!--",
+}  # fmt: skip
+_OPENERS = (":", "{", "(", "[", "=>", "->")
+_CLOSERS = re.compile(r"[\s)\]}>;,:'\"`]*\Z")
+
+
+@dataclass(frozen=True)
+class Situation:
+    """`before` and `after`: the text on both sides of the cursor, with "\\n" for every end of line, `before` from the
+    start of a line on. `path` is for the model to read, `uri` for the server."""
+
+    uri: str
+    path: str
+    language: str
+    before: str
+    after: str
+
+    @property
+    def line_before(self) -> str:
+        return self.before.rpartition("\n")[2]
+
+    @property
+    def line_after(self) -> str:
+        return self.after.partition("\n")[0]
+
+    @property
+    def indentation(self) -> str:
+        """Of the cursor's line."""
+        line = self.line_before
+        return line[: len(line) - len(line.lstrip())]
+
+    @property
+    def mid_line(self) -> bool:
+        """Whether something other than closing signs stands behind the cursor on its line."""
+        return _CLOSERS.match(self.line_after) is None
+
+    @property
+    def in_comment(self) -> bool:
+        mark = COMMENTS.get(self.language)
+        return mark is not None and self.line_before.lstrip().startswith(mark)
+
+    @property
+    def starts_block(self) -> bool:
+        """Whether a block begins here: the cursor stands on an empty line below one that opens it."""
+        if self.line_before.strip() or self.line_after.strip():
+            return False
+        above = next((line for line in reversed(self.before.split("\n")[:-1]) if line.strip()), "")
+        return above.rstrip().endswith(_OPENERS) or above.strip().endswith(('"""', "'''"))
+
+    def typed(self, text: str) -> Situation:
+        """The situation after `text` was written here."""
+        return Situation(self.uri, self.path, self.language, self.before + text, self.after)
+
+
+def wants_lines(situation: Situation, setting: str) -> bool:
+    """Whether the completion may go on behind the end of the line."""
+    if setting == "never" or situation.mid_line or situation.in_comment:
+        return False
+    return setting == "always" or situation.starts_block

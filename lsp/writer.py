@@ -1,0 +1,155 @@
+"""Writes completions with the local model: token-healed, greedy, drafts verified, stopped where the completion ends.
+
+Lives in one thread. Cancelling is looked at between the model's passes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lsp.knowledge import Knowledge
+from lsp.prompt import Prompt
+from lsp.snapshots import Snapshots
+from lsp.stopping import Extent
+
+DRAFT_SOURCE = 2_000  # characters below the cursor that may be copied from
+
+
+@dataclass(frozen=True)
+class Piece:
+    """The half-open range of characters [start, end) of a text that one token wrote, and the token's probability."""
+
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A text for the cursor and how sure the model was of its parts. `whole`: it ended by itself, not at a limit."""
+
+    text: str
+    pieces: tuple[Piece, ...]
+    whole: bool
+
+    def confidence(self, upto: int | None = None) -> float:
+        """The geometric mean of the probabilities of the tokens in the first `upto` characters; 0 where none are."""
+        limit = len(self.text) if upto is None else upto
+        logs = [math.log(max(piece.probability, 1e-9)) for piece in self.pieces if piece.start < limit]
+        return math.exp(sum(logs) / len(logs)) if logs else 0.0
+
+
+class Writer:
+    """A model with what it has read, and what the workspace says."""
+
+    def __init__(self, model: Any, tokenizer: Any, knowledge: Knowledge) -> None:
+        from model.decoding.healing import speller_of
+
+        self.tokenizer = tokenizer
+        self.knowledge = knowledge
+        self._model = model
+        self._snapshots = Snapshots(model)
+        speller_of(tokenizer)  # made now, not at the first keystroke
+
+    def clear(self) -> None:
+        """Forgets what was read."""
+        self._snapshots.clear()
+
+    def read(self, prompt: Prompt, cancel: Any) -> None:
+        """Reads ahead: a later completion below or in this text begins with less to read."""
+        tokens = self._tokens(prompt)[0]
+        if tokens:
+            self._snapshots.read(tokens[:-1], cancel)
+
+    def write(
+        self,
+        prompt: Prompt,
+        after: str,
+        extent: Extent,
+        max_tokens: int,
+        cancel: Any,
+        heard: Callable[[str], None] = lambda text: None,
+        variant: int = 0,
+    ) -> Draft | None:
+        """The completion at the prompt's end; None where cancelled or where there is nothing to go on from.
+
+        `heard` is told the text so far after each step. Variants above 0 are other texts, sampled.
+        """
+        from model.decoding import draft_verify
+        from model.decoding.request import Finished, Generation, Reason, Settled
+        from model.repository_cache import CachedModel, CachedState
+
+        tokens, forced = self._tokens(prompt)
+        if not tokens:
+            return None
+        state = self._snapshots.read(tokens[:-1], cancel) if len(tokens) > 1 else self._model.start()
+        if state is None:
+            return None
+        request = Generation(
+            tokens[-1:],
+            max_tokens + len(forced),
+            begin=forced.encode(),
+            temperature=0.7 if variant else 0.0,
+            top_p=0.9,
+            seed=variant,
+            sources=(self.tokenizer.encode(after[:DRAFT_SOURCE]),),
+            start=CachedState(state, tuple(tokens[-77:-1])),
+            behind=tokens[:-1],
+            cancel=cancel,
+        )
+        typed = _Typed(forced, self.tokenizer)
+        for event in draft_verify.generate(CachedModel(self._model, self.knowledge), self.tokenizer, request):
+            if isinstance(event, Settled):
+                typed.add(event.tokens, event.confidence)
+                text, ended = extent.cut(typed.text)
+                if ended:
+                    return typed.draft(text, True)
+                heard(text)
+            elif isinstance(event, Finished):
+                if event.reason is Reason.CANCELLED:
+                    return None
+                whole = event.reason is Reason.STOP
+                return typed.draft(extent.cut(typed.text, whole)[0], whole)
+        return None
+
+    def _tokens(self, prompt: Prompt) -> tuple[list[int], str]:
+        """The prompt's tokens up to where one surely ends, and the text that must be spelled from there."""
+        from model.decoding.healing import cut_back
+
+        kept, forced = cut_back(prompt.text)
+        return self.tokenizer.encode(kept), forced
+
+
+class _Typed:
+    """The text behind the forced beginning, as tokens bring it."""
+
+    def __init__(self, forced: str, tokenizer: Any) -> None:
+        self._skip = len(forced.encode())
+        self._tokenizer = tokenizer
+        self._spelled = b""
+        self._marks: list[tuple[int, int, float]] = []
+
+    @property
+    def text(self) -> str:
+        """Whole characters only."""
+        data = self._spelled[self._skip :]
+        text = data.decode("utf-8", "replace")
+        return text.rstrip("\ufffd") if data[-1:] >= b"\x80" else text
+
+    def add(self, tokens: Sequence[int], confidence: Sequence[float]) -> None:
+        for token, probability in zip(tokens, confidence):
+            start = len(self._spelled)
+            self._spelled += self._tokenizer.token_bytes(token)
+            self._marks.append((start - self._skip, len(self._spelled) - self._skip, probability))
+
+    def draft(self, text: str, whole: bool) -> Draft:
+        data = self._spelled[self._skip :]
+
+        def characters(count: int) -> int:
+            return len(data[: max(count, 0)].decode("utf-8", "ignore"))
+
+        pieces = (Piece(characters(a), characters(b), p) for a, b, p in self._marks if b > 0)
+        return Draft(text, tuple(piece for piece in pieces if piece.start < max(len(text), 1)), whole)
