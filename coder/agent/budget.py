@@ -41,9 +41,9 @@ class Budget:
 
     def check(self) -> None:
         """Raises Exhausted."""
-        if self.steps >= self.limits.steps:
-            raise Exhausted(f"{self.limits.steps} steps are used up")
         if self.left_s <= 0:
             raise Exhausted(f"{self.limits.seconds:.0f} seconds are used up")
+        if self.steps >= self.limits.steps:
+            raise Exhausted(f"{self.limits.steps} steps are used up")
         if self.tokens >= self.limits.tokens:
             raise Exhausted(f"{self.limits.tokens:,} tokens are used up")

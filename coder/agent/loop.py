@@ -91,7 +91,7 @@ class Conversation:
 
     def step(self) -> None:
         """One answer of the model and all that follows from it. Raises Exhausted when time ran out meanwhile."""
-        from model.chat import Malformed, Message
+        from model.chat import ChatError, Malformed, Message
 
         self.budget.steps += 1
         try:
@@ -99,6 +99,9 @@ class Conversation:
         except Malformed as malformed:
             self._without_call([], str(malformed))
             return
+        except ChatError:
+            self.budget.check()  # a model that is cut off at the end of the time has not failed
+            raise
         if reply.done.reason == "cancelled":
             raise Exhausted("the time is used up")
         answer = Message("assistant", reply.text, reply.tool_calls)
