@@ -105,8 +105,12 @@ class Author(threading.Thread):
         context = self._context
         if context.load_model is None or not (context.strategy.ranking or context.strategy.rewriting):
             return
+        import torch
+
         from model.scoring import Scorer
 
+        # One core judges while the other proves: a pass that wants both would wait for the tests at every layer.
+        torch.set_num_threads(1)
         model, tokenizer = context.load_model()
         if context.strategy.ranking:
             self._reader = Reader(Scorer(model, tokenizer), self._preface, self.cancelled)
