@@ -1,0 +1,106 @@
+"""A shell question answered: what to type, why, and what it would do, found out on a copy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coder.shell import choose
+from coder.shell.explain import Part, explain
+from coder.shell.manual import Manual
+from coder.shell.propose import Proposal, Question, propose, understand
+from coder.shell.safety import Effect, Safety, classify
+from coder.shell.tree import Tree
+from coder.shell.trial import Outcome, Trials
+
+if TYPE_CHECKING:
+    from sandbox.jail import Sandbox
+
+PROPOSED = 60  # commands that are looked at more closely
+TRIED = 24  # commands that are run
+KNOWN = 0.30  # below this likeness of the nearest example nothing is known about the question
+SURE = 0.05  # below this confidence no command is given
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What an answer is made with. `model`: (model, tokenizer), or None to do without. `place`: where the user sees
+    the root of the tree, if not where it is."""
+
+    sandbox: Sandbox | None = None
+    model: tuple[Any, Any] | None = None
+    place: Path | None = None
+    manual: Manual = field(default_factory=Manual.of_user)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`command` is empty when it is not known; `guess` is then what came nearest, not to be run unread.
+
+    `explanation`: program by program. `outcome`: what it printed and changed on the copy, None if it was not run there;
+    `safety` says why. `confidence` in [0, 1]: the share of the weight of all candidates that do the same as this one,
+    lowered where no worked example was near. `alternatives` do something else. `whole`: the copy was of everything.
+    """
+
+    question: str
+    command: str
+    guess: str
+    safety: Safety
+    explanation: tuple[Part, ...]
+    outcome: Outcome | None
+    confidence: float
+    alternatives: tuple[str, ...]
+    whole: bool
+
+
+def ask(question: str, tree: Tree, parts: Parts) -> Answer:
+    """Nothing runs outside the jail, and the user's files are not touched.
+
+    Raises SandboxUnavailable when a jail is given and breaks, OSError when the tree cannot be copied.
+    """
+    place = parts.place or tree.root
+    asked = understand(question, tree.names, place)
+    proposals = propose(asked, parts.manual.possible, PROPOSED)
+    if parts.model is not None:
+        from coder.shell.reader import reread
+
+        proposals = reread(asked, proposals, *parts.model, parts.manual)
+    judged = [(one, classify(one.command, place)) for one in proposals]
+    judged = [(one, safety) for one, safety in judged if "whole project" not in safety.reason]
+    outcomes = _try([one.command for one, safety in judged[:TRIED] if safety.effect is not Effect.REFUSED], tree, parts)
+    safeties = {one.command: safety for one, safety in judged}
+    groups = choose.clusters(
+        [one for one, _ in judged[:TRIED]], [outcomes.get(one.command) for one, _ in judged[:TRIED]]
+    )
+    if not groups:
+        return Answer(
+            question, "", "", Safety(Effect.REFUSED, "nothing like it is known"), (), None, 0.0, (), tree.whole
+        )
+    best = groups[0]
+    command = best.proposals[0].command
+    confidence = best.share * min(1.0, _nearness(asked, best.proposals) / (2 * KNOWN))
+    known = _nearness(asked, best.proposals) >= KNOWN and confidence >= SURE
+    others = tuple(group.proposals[0].command for group in groups[1:4])
+    return Answer(
+        question,
+        command if known else "",
+        command,
+        safeties[command],
+        tuple(explain(command, parts.manual)),
+        best.outcome,
+        confidence,
+        others,
+        tree.whole,
+    )
+
+
+def _try(commands: list[str], tree: Tree, parts: Parts) -> dict[str, Outcome | None]:
+    if parts.sandbox is None or not commands:
+        return {}
+    with Trials(parts.sandbox, tree, parts.place) as trials:
+        return dict(zip(commands, trials.run(commands)))
+
+
+def _nearness(question: Question, proposals: tuple[Proposal, ...]) -> float:
+    return max([one.candidate.likeness for one in proposals] + [near.likeness for near in question.near[:1]])
