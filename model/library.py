@@ -26,9 +26,12 @@ def open_model(name: str = SPRIG, precision: str = "int8") -> tuple[BlockModel[A
         trunk, tokenizer = catalogue.load("smollm2", precision)
         return Sprig(trunk, block_side_files.load(trunk.config)), tokenizer
     if Path(name).is_dir() and _model_type(Path(name)) in _clover_types():
+        import torch
+
         from model.weights.clover_files import load_clover
 
-        model = load_clover(Path(name))
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        model = load_clover(Path(name), device=device, dtype=torch.float32 if precision == "fp32" else None)
         if not model.config.end_ids:
             raise ValueError(f"{name}/config.json names no eos_token_id")
         return model, BytePairTokenizer.from_file(Path(name) / "tokenizer.json", model.config.end_ids[0])

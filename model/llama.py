@@ -237,7 +237,11 @@ class LlamaModel:
         excess = window.length + count - self.limit
         if excess <= 0:
             return window
-        dropped = -(-excess // self.stride) * self.stride
+        return self.shortened(window, window.length - -(-excess // self.stride) * self.stride)
+
+    def shortened(self, window: Window, length: int) -> Window:
+        """The sinks and the last tokens of a longer window, `length` in all, the latter moved down."""
+        dropped = window.length - length
         keep = slice(self.sinks + dropped, None)
         keys, values = window.keys_LKTD, window.values_LKTD
         moved = rotate(keys[:, :, keep], self.turns_TD[dropped].conj())

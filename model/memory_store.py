@@ -9,8 +9,8 @@ import hashlib
 import logging
 import os
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -19,12 +19,14 @@ from model.memory import MemoryState, StateFileError, read_header
 
 _log = logging.getLogger(__name__)
 _SUFFIX = ".state.safetensors"
+_NOTE = "note."  # keeps a caller's notes apart from the format's own words
 _ABANDONED = 3600  # seconds after which a half-written file is taken for the leaving of a crash
 
 
 @dataclass(frozen=True)
 class StoredState:
-    """One line of a listing. `pieces` counts the hashes read, `used` is when it was last written or read (epoch)."""
+    """One line of a listing. `pieces` counts the hashes read, `used` is when it was last written or read (epoch),
+    `notes` is whatever was stored beside."""
 
     path: Path
     model_id: str
@@ -32,6 +34,7 @@ class StoredState:
     pieces: int
     bytes: int
     used: float
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 class MemoryStore:
@@ -64,7 +67,19 @@ class MemoryStore:
             return state, count
         return None, 0
 
-    def put(self, hashes: Sequence[str], state: MemoryState) -> bool:
+    def holds(self, model_id: str, hashes: Sequence[str]) -> int:
+        """How many of `hashes` the longest stored prefix has; nothing is loaded."""
+        keys = list(_keys(model_id, hashes))
+        return next((count for count in range(len(keys), 0, -1) if self._path(keys[count - 1]).exists()), 0)
+
+    def notes(self, model_id: str, hashes: Sequence[str]) -> dict[str, str]:
+        """What was stored beside the state that read exactly `hashes`; empty where there is none."""
+        try:
+            return _notes(read_header(self._path(list(_keys(model_id, hashes))[-1])))
+        except (StateFileError, FileNotFoundError):
+            return {}
+
+    def put(self, hashes: Sequence[str], state: MemoryState, notes: Mapping[str, str] | None = None) -> bool:
         """Stores the state that has read exactly `hashes` (at least one), then evicts down to the budget.
 
         False, with the reason in the log, where it cannot be written or is larger than the whole budget."""
@@ -74,7 +89,9 @@ class MemoryStore:
         path = self._path(list(_keys(state.model_id, hashes))[-1])
         try:
             self.directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-            state.save(path, {"pieces": str(len(hashes))})
+            state.save(
+                path, {**{_NOTE + name: text for name, text in (notes or {}).items()}, "pieces": str(len(hashes))}
+            )
         except OSError as error:
             _log.warning("the memory could not be kept: %s", error)
             return False
@@ -97,6 +114,7 @@ class MemoryStore:
                     pieces=int(header.get("pieces", 0)),
                     bytes=status.st_size,
                     used=status.st_mtime,
+                    notes=_notes(header),
                 )
             )
         return sorted(found, key=lambda entry: entry.used, reverse=True)
@@ -136,6 +154,10 @@ class MemoryStore:
                 break
             path.unlink(missing_ok=True)
             total -= size
+
+
+def _notes(header: Mapping[str, str]) -> dict[str, str]:
+    return {name.removeprefix(_NOTE): text for name, text in header.items() if name.startswith(_NOTE)}
 
 
 def _keys(model_id: str, hashes: Sequence[str]) -> Iterator[str]:

@@ -5,10 +5,12 @@ import json
 import pytest
 import torch
 
+from model.clover import CloverModel
 from model.decoding import draft_verify
 from model.decoding.request import Finished, Generation, Settled
 from model.library import NAMES, open_model, trunk_of
 from model.sprig import Sprig
+from model.weights.synthetic import write_random
 from tests.model.tiny_sprig import tiny_side, tiny_trunk
 
 
@@ -39,6 +41,14 @@ def test_the_trunk_of_a_model():
     assert trunk_of(Sprig(trunk, tiny_side())) is trunk
     with pytest.raises(ValueError, match="Llama"):
         trunk_of(object())
+
+
+@pytest.mark.parametrize(("precision", "kept"), [("fp32", torch.float32), ("int8", torch.bfloat16)])
+def test_a_clover_folder_opens_in_the_precision_asked_for(tmp_path, precision, kept):
+    model, _ = open_model(str(write_random(tmp_path, dtype=torch.bfloat16)), precision)
+    assert isinstance(model, CloverModel)
+    assert model.dtype == model.embedding_VE.dtype == kept
+    assert model.device.type == ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def test_a_folder_of_another_kind_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -145,6 +146,35 @@ class RewindableToy(ToyModel):
 
     def rewind(self, state: tuple[int, ...], position: int) -> tuple[int, ...]:
         return state[:position]
+
+
+@dataclass(frozen=True)
+class ToyForesight:
+    """Logits and states as the toy commits them; drafts are previews behind the row and the token asked for."""
+
+    model: ForeseeingToy
+    logits_KV: torch.Tensor
+    states: Sequence[tuple[int, ...]]
+    width: int
+
+    def drafts(self, row: int, token: int) -> list[int]:
+        block = Block(torch.zeros(self.width, dtype=torch.long), torch.ones(self.width) > 0)
+        drafted_TV = self.model.preview(block, (*self.states[row], token))
+        self.model.passes -= 1
+        return drafted_TV.argmax(-1).tolist()
+
+
+class ForeseeingToy(RewindableToy):
+    """The toy with `foresee` and `rewind`: it drafts for every number of known tokens that may stand."""
+
+    def __init__(self, *arguments, **more) -> None:
+        super().__init__(*arguments, **more)
+        self.foreseen: list[int] = []  # known tokens of each such pass
+
+    def foresee(self, known: Sequence[int], width: int, state: tuple[int, ...]) -> ToyForesight:
+        self.foreseen.append(len(known))
+        logits_KV, after = self.commit(known, state)
+        return ToyForesight(self, logits_KV, [after[: len(state) + 1 + i] for i in range(len(known))], width)
 
 
 class ChatByteTokenizer(ByteTokenizer):

@@ -12,7 +12,7 @@ from model.decoding import autoregressive, draft_verify
 from model.decoding.choice import Chooser
 from model.decoding.draft_verify import Drafting
 from model.decoding.request import Finished, Generation, Settled
-from tests.model.toy import ByteTokenizer, OnePassToy, RewindableToy, ScriptedModel, ToyModel
+from tests.model.toy import ByteTokenizer, ForeseeingToy, OnePassToy, RewindableToy, ScriptedModel, ToyModel
 
 TOKENIZER = ByteTokenizer()
 
@@ -26,7 +26,7 @@ def chi_square_bound(freedom: int) -> float:
     return freedom * (1 - 2 / (9 * freedom) + 3.09 * math.sqrt(2 / (9 * freedom))) ** 3
 
 
-@pytest.mark.parametrize("kind", [ToyModel, OnePassToy, RewindableToy])
+@pytest.mark.parametrize("kind", [ToyModel, OnePassToy, RewindableToy, ForeseeingToy])
 @pytest.mark.parametrize("drafting", [Drafting(1), Drafting(5), Drafting(8, preview=False)])
 @pytest.mark.parametrize("temperature", [0.0, 0.9])
 def test_token_for_token(kind, drafting, temperature) -> None:
@@ -44,6 +44,26 @@ def test_token_for_token(kind, drafting, temperature) -> None:
         drafted = tokens_of(draft_verify.generate(model, TOKENIZER, Generation(**request), drafting))
         assert len(plain) == 40
         assert drafted == plain
+
+
+def test_foresight_drafts_for_what_stood_and_saves_passes() -> None:
+    """Whatever is rejected, the pass that rejects it has drafts for the token that stands in its place."""
+    request = Generation(prompt=[1, 2, 3, 1], max_tokens=60)
+    saved = 0
+    for seed in range(6):
+        model = ForeseeingToy(vocabulary=12, seed=seed)
+        *_, done = draft_verify.generate(model, TOKENIZER, request, Drafting(8, foresight=3))
+        assert isinstance(done, Finished)
+        assert model.foreseen, "it was asked to foresee"
+        assert max(model.foreseen) <= 1 + 3, "more drafts than it foresees make its passes too large"
+        assert done.passes == model.passes - 1, "foresight takes no pass of its own; the other one read the prompt"
+        assert done.accepted <= done.drafted
+        saved += done.tokens - done.passes
+        assert done.passes + done.accepted == done.tokens, "each pass settles its accepted drafts and one token more"
+    assert saved > 0
+    plain = ForeseeingToy(vocabulary=12)
+    list(draft_verify.generate(plain, TOKENIZER, request, Drafting(8, preview=False)))
+    assert plain.foreseen == []
 
 
 def test_no_longer_than_asked() -> None:
