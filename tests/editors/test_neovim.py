@@ -242,3 +242,31 @@ def test_newer_neovim_draws_by_itself(editor: Editor) -> None:
         return { calls, key, nothing == nil }
     """
     assert editor.lua(code) == [[["enable", True, 7], ["get"], ["select", -1]], "", True]
+
+
+def test_the_test_around_the_cursor_is_found(editor: Editor) -> None:
+    lines = """
+import os
+def helper():
+    return 1
+class TestSums:
+    async def test_add(self):
+        def inner():
+            pass
+
+        assert inner()
+    def setup(self):
+        pass
+def test_alone():
+    class Box:
+        pass
+    assert Box
+"""
+    code = """
+        local lines = ...
+        return vim.tbl_map(function(row)
+          return require('coder.commands').test_at('t.py', lines, row) or ''
+        end, { 1, 4, 6, 8, 10, 12, 16 })
+    """
+    add, alone = "t.py::TestSums::test_add", "t.py::test_alone"
+    assert editor.lua(code, lines.split("\n")) == ["", "", add, add, add, "", alone]

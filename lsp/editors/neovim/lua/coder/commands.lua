@@ -14,22 +14,23 @@ local function execute(command, arguments)
   end)
 end
 
---- The pytest node id of the test function that the cursor is in, or nil. `lines`: of the file, `row`: from 1.
+--- The pytest node id of the test function around a row (from 1), or nil. `lines`: of the file.
 function M.test_at(path, lines, row)
-  local name, indent
+  local limit, test = math.huge, nil
   for i = row, 1, -1 do
-    local blanks, kind, found = lines[i]:match('^(%s*)(%a+)%s+([%w_]+)')
-    if blanks and kind == 'async' then
-      blanks, found = lines[i]:match('^(%s*)async%s+def%s+([%w_]+)')
-      kind = 'def'
-    end
-    if not name and kind == 'def' and found and vim.startswith(found, 'test') then
-      name, indent = found, #blanks
-    elseif name and kind == 'class' and #blanks < indent then
-      name, indent = found .. '::' .. name, #blanks
+    local blanks, code = lines[i]:match('^(%s*)(.*)$')
+    local kind, name = code:gsub('^async%s+', ''):match('^(%a+)%s+([%w_]+)')
+    local opens = kind == 'def' or kind == 'class'
+    if code ~= '' and #blanks < limit and (opens or limit == math.huge) then
+      limit = #blanks
+      if kind == 'def' then
+        test = vim.startswith(name, 'test') and name or nil
+      elseif kind == 'class' and test then
+        test = name .. '::' .. test
+      end
     end
   end
-  return name and path .. '::' .. name
+  return test and path .. '::' .. test
 end
 
 function M.fix(node)
