@@ -24,7 +24,7 @@ class Weights:
     Fitted on injected bugs and on HumanEvalFix-Python ids ≡ 0 mod 4 only.
     """
 
-    likelihood: float = 0.5
+    likelihood: float = 0.6
     cheap: float = 0.8
     prior: float = 1.0
     suspicion: float = 1.0
@@ -36,6 +36,8 @@ CONTEXT = 2400
 AFTER = 2
 # One token says little about a whole change: beyond these bounds (nats) its word counts no more.
 DOUBTED, TRUSTED = 6.0, 8.0
+# What a longer text loses by its length alone is given back: about one nat per token.
+PER_CHARACTER = 0.3
 # More lines than that in one hunk are not worth a pass.
 LONGEST = 24
 
@@ -110,8 +112,8 @@ class Reader:
         if hunk not in self._before:
             self._before[hunk] = self._scorer.spans(prefix, [source.text[start:end]], suffix)[0]
         before = self._before[hunk]
-        for candidate, after in zip(candidates, self._scorer.spans(prefix, middles, suffix)):
-            candidate.likelihood = after - before
+        for candidate, middle, after in zip(candidates, middles, self._scorer.spans(prefix, middles, suffix)):
+            candidate.likelihood = after - before + PER_CHARACTER * (len(middle) - (end - start))
 
 
 def _hunk(candidate: Candidate) -> tuple[int, str, int, int]:

@@ -7,6 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
+from coder.repair.scope import BUILTINS
 
 # Functions that are taken for each other.
 _KIN = (
@@ -58,7 +59,8 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
         for name in [*kin(node.id), *scope.functions]:
             if name != node.id:
                 weight = 6.0 if name in kin(node.id) else 1.0 + 3 * _alike(name, node.id)
-                yield region.swap(node, name, "function name", weight)
+                foreign = name in BUILTINS and node.id not in BUILTINS
+                yield region.swap(node, name, "function name", weight * (0.2 if foreign else 1.0))
         for name in scope.variables(node):
             if name != node.id:
                 yield region.swap(node, name, "function name", 0.3)

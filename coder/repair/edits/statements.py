@@ -199,7 +199,12 @@ def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Itera
     if simple:
         return
     first = bool(body) and at in body[:2]
+    empty = {
+        text for name in region.scope.parameters for text in (f"not {name}", f"{name} is None", f"len({name}) == 0")
+    }
     for guard, weight in guards(region, at).items():
+        # The commonest guard of all: nothing was given.
+        weight *= 10.0 if first and guard in empty else 1.0
         ends = [f"return {value}" for value in list(results)[:9]] if first or weight >= 2 else []
         for end in [*ends, *(["continue", "break"] if in_loop else [])]:
             yield f"if {guard}:\n    {end}", 0.3 * weight * (results.get(end.removeprefix("return "), 0.5))

@@ -43,6 +43,14 @@ def test_candidates_of_the_same_lines_share_one_pass() -> None:
     assert scorer.prefixes[-1] == "# the test\ndef f(a, b):\n    c = a\n"
 
 
+def test_a_longer_text_is_not_less_likely_for_its_length_alone() -> None:
+    found = candidates()
+    Reader(FakeScorer("no text holds this")).read(found)
+    lengths = {len(candidate.files["module.py"]): candidate.likelihood for candidate in found}
+    assert lengths[len(TEXT)] == 0.0
+    assert all((likelihood > 0) == (length > len(TEXT)) for length, likelihood in lengths.items() if likelihood)
+
+
 def test_a_cancelled_reader_reads_nothing() -> None:
     scorer = FakeScorer("a % b")
     Reader(scorer, cancelled=lambda: True).read(candidates())
