@@ -14,7 +14,10 @@ from coder.config import Settings
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
-from coder.patch import Change, Proposal, decode, plan, sha256, unified_diff
+from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
+from coder.reading import Progress, Read, Reading, open_store, state_format
+from coder.reading_plan import LIMIT, ReadingTask
+from coder.reading_plan import plan as plan_reading
 from coder.repository import Repository
 
 if TYPE_CHECKING:
@@ -75,6 +78,8 @@ class Engine:
     load_model: Callable[[], tuple[Any, Any]] | None = None
     search: Search | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
+    unsaved: Mapping[str, bytes] = field(default_factory=dict)
+    """What an editor holds of files in place of what is on disk, by path."""
 
     @property
     def journal(self) -> Journal:
@@ -96,6 +101,8 @@ class Engine:
         except OSError as error:
             raise from_os_error(error, "copy the project") from error
         with tree:
+            for path, data in self.unsaved.items():
+                tree.write(path, data)
             self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
             tester = self.tester(sandbox, tree, request)
             try:
@@ -110,6 +117,23 @@ class Engine:
     def tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
         """What runs the tests of `tree`; whoever asks closes it."""
         return (self.make_tester or self._tester)(sandbox, tree, request)
+
+    def read(
+        self,
+        task: ReadingTask | None = None,
+        loaded: tuple[Any, Any] | None = None,
+        progress: Callable[[Progress], None] = lambda progress: None,
+        limit: int = LIMIT,
+    ) -> Read:
+        """The memory state of the repository for a task: its stable base first, what the task needs last. What is in
+        the store is not read again. `loaded` is a model and its tokenizer that the caller has already."""
+        model, tokenizer = loaded or (self.load_model or self.open_model)()
+        planned = plan_reading(self.repository, task, limit)
+        reading = Reading.of(self.repository, state_format(model).model_id, planned.order)
+        base = len(Reading.of(self.repository, reading.model_id, planned.base).pieces)
+        return reading.read(
+            model, tokenizer, open_store(self.state), progress=progress, cancel=self.cancel, keep=(base,)
+        )
 
     # -- write and prove -------------------------------------------------------------------------------------------
 
@@ -226,8 +250,12 @@ class Engine:
         names = (f"{top}.py", f"{top}/", f"src/{top}.py", f"src/{top}/")
         return "." in module and any(path.startswith(names) for path in self.repository.files)
 
+    def _current(self, path: str) -> Version:
+        held = self.unsaved.get(path)
+        return self.repository.read(path) if held is None else Version(held)
+
     def _patch(self, proved: Proved) -> Patch:
-        changes = plan(proved.proposal, self.repository.read)
+        changes = plan(proved.proposal, self._current)
         return Patch(
             proved.proposal, tuple(changes), unified_diff(changes), proved.verdict, proved.tried, proved.seconds
         )
@@ -251,18 +279,29 @@ class Engine:
             allow_tests=request.allow_test_edits,
         )
 
-    def _load_model(self) -> tuple[Any, Any]:
-        from model.library import open_model, trunk_of
+    def open_model(self) -> tuple[Any, Any]:
+        """The model that the settings name, and its tokenizer."""
+        from model.library import open_model
 
         try:
-            model, tokenizer = open_model(self.settings.model, self.settings.precision)
-            return trunk_of(model), tokenizer
+            return open_model(self.settings.model, self.settings.precision)
         except Exception as error:
             raise Failure(
                 ExitStatus.MODEL_FAILED,
                 f"the model {self.settings.model} cannot be used: {error}",
                 "See `coder model`, or search without one: --no-model.",
             ) from error
+
+    def _load_model(self) -> tuple[Any, Any]:
+        """What scores edits."""
+        from model.library import trunk_of
+
+        model, tokenizer = self.open_model()
+        try:
+            return trunk_of(model), tokenizer
+        except ValueError as error:
+            message = f"the model {self.settings.model} cannot be used: {error}"
+            raise Failure(ExitStatus.MODEL_FAILED, message, "Search without one: --no-model.") from error
 
     def _notice(self, message: str) -> None:
         self.listener(events.Notice(message))

@@ -6,6 +6,7 @@ change; these replace them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
@@ -152,6 +153,6 @@ class Documents:
         return [cell for cell in above if cell is not None and cell.language == document.language]
 
 
-def _uris(cells: list[types.NotebookCell] | tuple[types.NotebookCell, ...]) -> list[str]:
+def _uris(cells: Sequence[types.NotebookCell]) -> list[str]:
     """Uris of all cells in order: an array change counts the prose ones too."""
     return [unquote(cell.document) for cell in cells]

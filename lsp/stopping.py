@@ -12,11 +12,12 @@ MAX_LINES = 8
 @dataclass(frozen=True)
 class Extent:
     """How far a completion may go: to the end of the line, or over several lines while they are indented by at least
-    `least` (a closing bracket: by `outer`), up to a blank line, and no more than eight."""
+    `least` (a closing bracket: by `outer`), up to a blank line, and no more than `most`."""
 
     lines: bool
     least: int = 0
     outer: int = 0
+    most: int = MAX_LINES
 
     def cut(self, text: str, whole: bool = False) -> tuple[str, bool]:
         """The part of `text` that belongs to the completion, and whether nothing more can. Where the text is not yet
@@ -29,7 +30,7 @@ class Extent:
             closed = number <= len(later) or whole
             if closed and not self._belongs(line):
                 return "\n".join(kept), True
-            if len(kept) == MAX_LINES:
+            if len(kept) == self.most:
                 return "\n".join(kept), True
             kept.append(line)
         return "\n".join(kept), False

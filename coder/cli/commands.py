@@ -17,6 +17,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "config": ("coder.cli.config:config", "Show all settings and where each comes from."),
     "doctor": ("coder.cli.doctor:doctor", "Check the sandbox and the rest of the installation."),
     "model": ("coder.cli.model:app", "Fetch, list and inspect models."),
+    "memory": ("coder.cli.memory:app", "Show, build and clear what models have read of your projects."),
     "generate": ("coder.cli.generate:generate", "Write text or code with a local model."),
+    "mcp": ("coder.cli.mcp:mcp", "Offer fix, prove, complete and do to other assistants (MCP)."),
     "serve": ("coder.cli.serve:serve", "Serve a local model to other programs."),
+    "lsp": ("lsp.command:lsp", "Serve an editor: inline completion and fixes."),
 }

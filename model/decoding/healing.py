@@ -55,10 +55,12 @@ class Speller:
         return found
 
 
-@lru_cache(maxsize=2)
 def speller_of(tokenizer: Tokenizer) -> Speller:
     """The tokenizer's speller; made once, in a tenth of a second for 50,000 tokens."""
-    return Speller(tokenizer)
+    return _speller(tokenizer)  # type: ignore[arg-type]
+
+
+_speller = lru_cache(maxsize=2)(Speller)
 
 
 def advance(rest: bytes, spelled: bytes) -> bytes:

@@ -1,0 +1,234 @@
+"""Code actions and commands: repair a failing test in the sandbox, write a function's body."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+
+from coder import config, events
+from coder.engine import Engine, FixRequest
+from coder.environment import Environment
+from coder.failure import Failure
+from coder.repository import Repository
+from coder.repository.interpreter import find_python
+from coder.trust import Trust
+from lsp import edits
+from lsp.documents import Document
+from lsp.functions import stub_at, test_at
+from lsp.gates import judge
+from lsp.positions import split_lines
+from lsp.prompt import prompt_of
+from lsp.situation import Situation
+from lsp.status import Progress
+from lsp.stopping import Extent
+from lsp.worker import Urgency
+
+if TYPE_CHECKING:
+    from coder.engine import Patch
+    from lsp.server import CoderServer
+
+FIX, COMPLETE, CLEAR = "coder.fixTest", "coder.completeFunction", "coder.clearCache"
+BODY_LINES, BODY_TOKENS = 40, 256
+_log = logging.getLogger(__name__)
+
+MakeEngine = Callable[[Repository, Environment, events.Listener], Engine]
+
+
+def make_engine(repository: Repository, environment: Environment, listener: events.Listener) -> Engine:
+    """The engine for a folder, by the user's settings and the folder's own where it is trusted. Raises Failure."""
+    settings = config.load(environment.config_dir, Trust(environment.state_dir), repository.root)
+    python = find_python(repository.root, repository.root, settings.python, environment.variables)
+    return Engine(Repository(repository.root), settings, environment.state_dir, python, listener, **environment.parts)
+
+
+@dataclass
+class Actions:
+    """What the server offers beside completions."""
+
+    server: CoderServer
+    environment: Environment
+    make_engine: MakeEngine = make_engine
+
+    def offered(self, params: types.CodeActionParams) -> list[types.CodeAction]:
+        """The actions at a cursor or a diagnostic."""
+        document = self.server.documents.get(params.text_document.uri)
+        if document is None or document.language != "python" or not self.server.folders.admits(document.uri):
+            return []
+        actions = []
+        text, position = document.text, params.range.start
+        found = self.server.folders.place(document.uri)
+        node = test_at(found[1], text, position.line) if found is not None else None
+        if node is not None:
+            command = types.Command("Fix failing test with coder", FIX, arguments=[document.uri, node])
+            diagnostics = list(params.context.diagnostics) or None
+            actions.append(types.CodeAction(command.title, types.CodeActionKind.QuickFix, diagnostics, command=command))
+        if stub_at(text, _offset(document, position)) is not None:
+            command = types.Command("Complete this function", COMPLETE, arguments=[document.uri, position])
+            actions.append(types.CodeAction(command.title, types.CodeActionKind.RefactorRewrite, command=command))
+        return actions
+
+    # -- fix -------------------------------------------------------------------------------------------------------
+
+    async def fix_test(self, uri: str, node: str) -> bool:
+        """Searches a patch for one failing test, on the buffers as they are, and offers it as an edit. Whether it was
+        applied."""
+        status = self.server.status
+        found = self.server.folders.place(uri)
+        if found is None or not self.server.folders.admits(uri):
+            status.message(types.MessageType.Warning, "coder repairs only tests of the open folders.")
+            return False
+        repository = found[0]
+        versions, unsaved = self._buffers(repository)
+        progress = Progress(self.server, f"coder: fixing {node}")
+        await progress.begin()
+        status.tell("fixing", node)
+        try:
+            engine = self.make_engine(repository, self.environment, self._listener(progress))
+            engine.unsaved = unsaved
+            patches = await _in_thread(engine, FixRequest((node,)))
+        except Failure as failure:
+            status.message(types.MessageType.Warning, f"coder: {failure.message}. {failure.hint}".strip())
+            return False
+        finally:
+            progress.end()
+            status.tell("idle")
+        if not patches:
+            status.message(types.MessageType.Info, f"coder found no patch that makes {node} pass within its limits.")
+            return False
+        return await self._offer(repository, patches[0], versions, node)
+
+    def _buffers(self, repository: Repository) -> tuple[dict[str, int | None], dict[str, bytes]]:
+        """The versions of the folder's open files by path, and the bytes of those that differ from the disk."""
+        versions: dict[str, int | None] = {}
+        unsaved: dict[str, bytes] = {}
+        for document in self.server.documents.all():
+            found = self.server.folders.place(document.uri)
+            if found is None or found[0] is not repository or repository.rules.hidden(found[1]):
+                continue
+            path = found[1]
+            versions[path] = document.version
+            try:
+                disk = repository.document(path)
+                if disk.text != document.text:
+                    unsaved[path] = disk.encode(document.text)
+            except (Failure, OSError, UnicodeError, SyntaxError):
+                unsaved[path] = document.text.encode("utf-8", "replace")
+        return versions, unsaved
+
+    def _listener(self, progress: Progress) -> events.Listener:
+        def listener(event: events.Event) -> None:
+            if isinstance(event, events.Tested) and event.total:
+                self.server.status.soon(progress.report, 0.5 * event.done / event.total, "running the tests")
+            elif isinstance(event, events.Candidate):
+                self.server.status.soon(progress.report, 0.5, f"{event.number} candidates tried")
+            elif isinstance(event, events.Notice):
+                _log.info("%s", event.message)
+
+        return listener
+
+    async def _offer(self, repository: Repository, patch: Patch, versions: dict[str, int | None], node: str) -> bool:
+        files = []
+        for change in patch.changes:
+            uri = (repository.root / change.path).as_uri()
+            document = self._open_at(repository, change.path)
+            same = (
+                document.version == versions[change.path]
+                if document is not None and change.path in versions
+                else change.before == repository.gate.current(change.path)
+            )
+            if not same:
+                text = f"{change.path} changed while coder was searching: nothing was done. Ask again."
+                self.server.status.message(types.MessageType.Warning, text)
+                return False
+            version = document.version if document is not None else None
+            encoding = self.server.documents.encoding
+            files.append(edits.of_change(change, document.uri if document else uri, version, encoding))
+        proof = patch.verdict.summary()
+        return await self._apply(files, f"Fix {node}", f"{patch.proposal.note}: {proof}")
+
+    def _open_at(self, repository: Repository, path: str) -> Document | None:
+        for document in self.server.documents.all():
+            found = self.server.folders.place(document.uri)
+            if found is not None and found[0] is repository and found[1] == path:
+                return document
+        return None
+
+    async def _apply(self, files: list[edits.FileEdit], label: str, description: str) -> bool:
+        edit = edits.workspace_edit(files, label, description, self.server.client_capabilities)
+        answer = await self.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, label))
+        if answer.applied:
+            self.server.status.message(types.MessageType.Info, f"coder: {description}")
+        elif answer.failure_reason:
+            _log.info("the editor did not apply the edit")
+        return bool(answer.applied)
+
+    # -- complete a function ---------------------------------------------------------------------------------------
+
+    async def complete_function(self, uri: str, position: types.Position) -> bool:
+        """Writes the body of the stub at a position, and offers it as an edit. Whether it was applied."""
+        status, writer = self.server.status, self.server.completions.writer
+        document = self.server.documents.get(uri)
+        if document is None or not self.server.folders.admits(uri, self.server.documents.notebook_of(uri)):
+            return False
+        if writer is None:
+            status.message(types.MessageType.Info, "coder is still loading its model.")
+            return False
+        text, version = document.text, document.version
+        stub = stub_at(text, _offset(document, position)) if document.language == "python" else None
+        if stub is None:
+            status.message(types.MessageType.Info, "coder: no function without a body is here.")
+            return False
+        before, after = (part.replace("\r\n", "\n") for part in (text[: stub.start], text[stub.end :]))
+        situation = Situation(uri, self.server.folders.name(uri), document.language, before, after)
+        lines = split_lines(before)
+        prompt = prompt_of(situation, lines, len(lines) - 1)
+        extent = Extent(True, len(stub.indentation), len(stub.indentation), BODY_LINES)
+        status.tell("thinking", stub.name)
+
+        def work(cancel: Any) -> str:
+            draft = writer.write(prompt, after, extent, BODY_TOKENS, cancel)
+            return "" if draft is None else judge(draft, situation, 0.0, self.server.modules()).text
+
+        job = self.server.worker.submit(work, Urgency.NOW)
+        try:
+            body = await asyncio.shield(asyncio.wrap_future(job.future))
+        except asyncio.CancelledError:
+            job.cancel.set()
+            raise
+        finally:
+            status.tell("idle")
+        if not body or document.version != version:
+            reason = "the text has changed meanwhile" if body else "nothing that would parse and resolve was found"
+            status.message(types.MessageType.Info, f"coder: {stub.name} is as it was: {reason}.")
+            return False
+        edit = types.TextEdit(types.Range(_place(document, stub.start), _place(document, stub.end)), body)
+        file = edits.FileEdit(document.uri, version, (edit,))
+        return await self._apply([file], f"Complete {stub.name}", "written by the model, not tested")
+
+
+async def _in_thread(engine: Engine, request: FixRequest) -> list[Patch]:
+    """The search in a thread; cancelled with the request."""
+    task = asyncio.get_running_loop().run_in_executor(None, engine.fix, request)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        engine.cancel.set()
+        raise
+
+
+def _offset(document: Document, position: types.Position) -> int:
+    line, index = document.place(position)
+    return sum(map(len, document.lines[:line])) + index
+
+
+def _place(document: Document, offset: int) -> types.Position:
+    for number, line in enumerate(document.lines):
+        if offset < len(line) or number == len(document.lines) - 1:
+            return document.position(number, offset)
+        offset -= len(line)
+    return types.Position(0, 0)

@@ -1,0 +1,215 @@
+"""What happens at a keystroke: cache, running generation, model, gates, one item; and cancelling all the way down."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+
+from lsprotocol import types
+
+from lsp.documents import Document, Documents
+from lsp.following import Following, typed_since
+from lsp.gates import Shown, judge
+from lsp.prompt import Prompt, prompt_of
+from lsp.ranges import item
+from lsp.settings import Settings
+from lsp.situation import Situation, wants_lines
+from lsp.stopping import extent_of
+from lsp.worker import Job, Urgency, Worker
+from lsp.workspace import Workspace
+from lsp.writer import Writer
+
+_log = logging.getLogger(__name__)
+BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
+GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
+VARIANTS = 3  # items when the user asks for a completion
+
+
+@dataclass
+class _Running:
+    """A generation, the texts that it came to step by step, and how many requests wait for it."""
+
+    situation: Situation
+    job: Job
+    steps: list[str]
+    waiting: int = 0
+
+    def agrees(self, situation: Situation) -> bool:
+        """Whether what was typed since goes along with the text so far."""
+        if situation.uri != self.situation.uri or self.job.cancel.is_set():
+            return False
+        typed = typed_since(self.situation.before, situation.before)
+        if typed is None or situation.after[:200] != self.situation.after[:200]:
+            return False
+        heard = self.steps[-1] if self.steps else ""
+        return heard.startswith(typed) or (not self.job.future.done() and typed.startswith(heard))
+
+
+@dataclass
+class Completions:
+    """Answers `textDocument/inlineCompletion`. `writer` is None until the model is loaded. Lives on the event loop."""
+
+    documents: Documents
+    workspace: Workspace
+    worker: Worker
+    settings: Callable[[], Settings]
+    modules: Callable[[], Collection[str]] = tuple
+    writer: Writer | None = None
+    following: Following = field(default_factory=Following)
+    counts: Counter[str] = field(default_factory=Counter)
+    _running: _Running | None = None
+
+    async def complete(self, params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
+        """None where there is nothing to show."""
+        document = self.documents.get(params.text_document.uri)
+        notebook = self.documents.notebook_of(params.text_document.uri)
+        if document is None or self.writer is None or not self.workspace.admits(document.uri, notebook):
+            return None
+        begun, version = time.monotonic(), document.version
+        invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
+        selected = params.context.selected_completion_info
+        place = document.place(params.position)
+        situation = self.situate(document, place, selected)
+        try:
+            texts, outcome = await self._texts(document, situation, invoked, place[0])
+        except asyncio.CancelledError:
+            self.counts["cancelled"] += 1
+            raise
+        if document.version != version or self.documents.get(document.uri) is not document:
+            texts, outcome = [], "stale"
+        self.counts[outcome] += 1
+        self.counts["answered" if texts else "silent"] += 1
+        _log.debug("completion %s, %d items, %.0f ms", outcome, len(texts), 1000 * (time.monotonic() - begun))
+        return types.InlineCompletionList([item(document, place, text, selected) for text in texts]) if texts else None
+
+    def situate(
+        self, document: Document, place: tuple[int, int], selected: types.SelectedCompletionInfo | None = None
+    ) -> Situation:
+        """The situation at a place; with an entry selected in the suggestion list, as if it had been accepted."""
+        before, after = document.before(*place, BEFORE), document.after(*place, AFTER)
+        if selected is not None:
+            start, end = document.place(selected.range.start), document.place(selected.range.end)
+            before, after = document.before(*start, BEFORE) + selected.text, document.after(*end, AFTER)
+        return Situation(
+            document.uri, self.workspace.name(document.uri), document.language, _plain(before), _plain(after)
+        )
+
+    def forget(self) -> None:
+        """Drops what was completed and read so far."""
+        self.following.clear()
+        if self.writer is not None:
+            writer = self.writer
+            self.worker.submit(lambda cancel: writer.clear())
+
+    async def _texts(self, document: Document, situation: Situation, invoked: bool, line: int) -> tuple[list[str], str]:
+        """The texts to show, and what happened: "hit", "joined", "miss", "stale" or "dropped"."""
+        settings = self.settings()
+        known = None if invoked else self.following.get(situation)
+        if known is not None:
+            return ([known] if known else []), "hit"
+        prompt = prompt_of(situation, document.lines, line, [one.text for one in self._cells(document)])
+        running, outcome = self._running, "joined"
+        if invoked or running is None or not running.agrees(situation):
+            if settings.debounce_ms and not invoked:
+                version = document.version
+                await asyncio.sleep(settings.debounce_ms / 1000)
+                if document.version != version:
+                    return [], "stale"
+            if self._running is not None:
+                self._running.job.cancel.set()
+            running, outcome = self._begin(situation, prompt, settings), "miss"
+        shown = await self._wait_for(running)
+        if shown is None:
+            return [], "dropped"
+        self.following.put(running.situation, shown.text)
+        text = self.following.get(situation) or ""
+        if invoked:
+            return await self._variants(situation, prompt, settings, text), outcome
+        if text:
+            self._ahead(situation.typed(text), prompt, text, settings)
+        return ([text] if text else []), outcome
+
+    def _begin(self, situation: Situation, prompt: Prompt, settings: Settings) -> _Running:
+        steps: list[str] = []
+        job = self._submit(situation, prompt, settings, Urgency.NOW, steps.append)
+        self._running = _Running(situation, job, steps)
+        return self._running
+
+    def _submit(
+        self,
+        situation: Situation,
+        prompt: Prompt,
+        settings: Settings,
+        urgency: Urgency,
+        heard: Callable[[str], None] = lambda text: None,
+        variant: int = 0,
+    ) -> Job:
+        extent = extent_of(situation, wants_lines(situation, settings.multiline))
+
+        def work(cancel: object) -> Shown | None:
+            assert self.writer is not None
+            draft = self.writer.write(prompt, situation.after, extent, settings.max_tokens, cancel, heard, variant)
+            threshold = settings.threshold if variant == 0 else 0.0
+            return None if draft is None else judge(draft, situation, threshold, self.modules())
+
+        return self.worker.submit(work, urgency)
+
+    async def _wait_for(self, running: _Running) -> Shown | None:
+        """The generation's outcome. Where the last request that waits for it is cancelled, it ends soon after."""
+        running.waiting += 1
+        try:
+            shown: Shown | None = await asyncio.shield(asyncio.wrap_future(running.job.future))
+            return shown
+        except asyncio.CancelledError:
+            asyncio.get_running_loop().call_later(GRACE, _end_if_alone, running)
+            raise
+        finally:
+            running.waiting -= 1
+
+    async def _variants(self, situation: Situation, prompt: Prompt, settings: Settings, text: str) -> list[str]:
+        """Several texts to choose from: the greedy one first, then sampled ones."""
+        texts = [text] if text else []
+        jobs = [self._submit(situation, prompt, settings, Urgency.NOW, variant=n) for n in range(1, VARIANTS)]
+        try:
+            for job in jobs:
+                shown = await asyncio.shield(asyncio.wrap_future(job.future))
+                if shown is not None and shown.text and shown.text not in texts:
+                    texts.append(shown.text)
+        except asyncio.CancelledError:
+            for job in jobs:
+                job.cancel.set()
+            raise
+        return texts
+
+    def _ahead(self, situation: Situation, prompt: Prompt, text: str, settings: Settings) -> None:
+        """Guesses what is wanted once the text was accepted and the next line begun."""
+        if situation.line_after.strip():
+            return
+        indentation = situation.indentation + ("    " if text.rstrip().endswith((":", "{")) else "")
+        below = situation.typed("\n" + indentation)
+        further = Prompt(prompt.head, prompt.body + text + "\n" + indentation)
+        loop = asyncio.get_running_loop()
+
+        def keep(job: Job) -> None:
+            shown = job.future.result() if job.future.exception() is None else None
+            if shown is not None:
+                self.following.put(below, shown.text)
+
+        job = self._submit(below, further, settings, Urgency.AHEAD)
+        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep, job))
+
+    def _cells(self, document: Document) -> list[Document]:
+        return self.documents.earlier_cells(document.uri)
+
+
+def _end_if_alone(running: _Running) -> None:
+    if running.waiting == 0:
+        running.job.cancel.set()
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
