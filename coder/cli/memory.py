@@ -1,0 +1,212 @@
+"""`coder memory`: show, build, clear."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from coder.cli.local_model import Model, Precision, load_model
+from coder.cli.memory_map import heat_map
+from coder.cli.options import HERE, Project, settings_for
+from coder.exit_status import ExitStatus
+from coder.reading_plan import LIMIT
+
+if TYPE_CHECKING:
+    from coder.environment import Environment
+
+app = typer.Typer(add_completion=False, help="Show, build and clear what models have read of your projects.")
+AsJson = Annotated[bool, typer.Option("--json", help="One JSON object.")]
+
+
+@app.callback(invoke_without_command=True)
+def show(context: typer.Context, as_json: AsJson = False) -> None:
+    """Show what is stored: files, tokens, bytes, age; and draw what the newest memory of this project holds."""
+    if context.invoked_subcommand is not None:
+        return
+    from coder.reading import BUDGET, open_store
+
+    environment: Environment = context.obj
+    store = open_store(environment.state_dir)
+    rows = [_row(entry) for entry in store.entries()]
+    if as_json:
+        environment.stdout.write(
+            json.dumps({"folder": str(store.directory), "budget": BUDGET, "memories": [_plain(row) for row in rows]})
+            + "\n"
+        )
+        return
+    if not rows:
+        environment.tell("nothing has been read yet: `coder memory build` reads this project")
+        return
+    _table(environment, rows)
+    here = next((row for row in rows if row["root"] == str(environment.cwd.resolve())), None)
+    if here is not None:
+        drawn = heat_map(here["files"], environment.output.width)
+        if drawn is not None:
+            environment.output.print(drawn)
+    used = sum(row["bytes"] for row in rows)
+    environment.tell(f"{_size(used)} of {_size(BUDGET)} in {store.directory}; the least recently used goes first")
+
+
+@app.command()
+def build(
+    context: typer.Context,
+    path: Project = HERE,
+    model: Model = None,
+    precision: Precision = None,
+    limit: Annotated[
+        int, typer.Option(min=1000, help="Characters of source to read; what matters most is kept.")
+    ] = LIMIT,
+    as_json: AsJson = False,
+) -> None:
+    """Read a project into the model's memory, so that other commands and the editor go on from there.
+
+    Only what is new or changed is read. Ctrl-C stops it; what was read is kept.
+    """
+    from coder.engine import Engine
+    from coder.repository import Repository
+
+    environment: Environment = context.obj
+    repository = Repository.open(environment.cwd / path)
+    settings = settings_for(environment, repository.root).updated(
+        {"model": model, "precision": precision}, "command line"
+    )
+    engine = Engine(repository, settings, environment.state_dir, Path())
+    loaded = load_model(environment, settings)
+    begin = time.monotonic()
+    with _stopped_by_ctrl_c(engine.cancel), _bar(environment) as progress:
+        read = engine.read(loaded=loaded, progress=progress, limit=limit)
+    fresh = read.tokens - read.resumed_tokens
+    if as_json:
+        facts = {
+            "complete": read.complete,
+            "files": len(read.files),
+            "tokens": read.tokens,
+            "resumed_files": read.resumed,
+            "resumed_tokens": read.resumed_tokens,
+            "read_tokens": fresh,
+            "seconds": round(time.monotonic() - begin, 3),
+        }
+        environment.stdout.write(json.dumps(facts) + "\n")
+    else:
+        environment.tell(
+            f"{len(read.files)} files, {read.tokens:,} tokens: {read.resumed_tokens:,} were known, {fresh:,} read"
+            if read.files
+            else "there is nothing here to read"
+        )
+    if not read.complete:
+        raise typer.Exit(ExitStatus.INTERRUPTED)
+
+
+@app.command()
+def clear(context: typer.Context, as_json: AsJson = False) -> None:
+    """Delete all that is stored. It can be read again."""
+    from coder.reading import open_store
+
+    environment: Environment = context.obj
+    freed = open_store(environment.state_dir).clear()
+    if as_json:
+        environment.stdout.write(json.dumps({"freed": freed}) + "\n")
+    else:
+        environment.tell(f"{_size(freed)} freed")
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    """What is known of a stored memory; `stale` names its files that have changed since, None where the project is
+    gone."""
+    from coder.failure import Failure
+    from coder.reading import files_of, stale
+    from coder.repository import Repository
+
+    files = files_of(entry.notes)
+    root = entry.notes.get("root", "")
+    try:
+        changed = stale(Repository.open(Path(root)), files) if root else None
+    except Failure:
+        changed = None
+    return {
+        "root": root,
+        "model": entry.model_id,
+        "files": files,
+        "tokens": entry.position,
+        "bytes": entry.bytes,
+        "age_s": max(0, round(time.time() - entry.used)),
+        "stale": changed,
+    }
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    files = [{"path": file.path, "tokens": file.tokens, "norms": list(file.norms)} for file in row["files"]]
+    return row | {"files": files}
+
+
+def _table(environment: Environment, rows: list[dict[str, Any]]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for heading, right in (("project", 0), ("model", 0), ("files", 1), ("tokens", 1), ("size", 1), ("used", 1)):
+        table.add_column(heading, justify="right" if right else "left")
+    table.add_column("as it is now")
+    for row in rows:
+        changed = row["stale"]
+        now = "the project is gone" if changed is None else "yes" if not changed else f"{len(changed)} files changed"
+        figures = (str(len(row["files"])), f"{row['tokens']:,}", _size(row["bytes"]), f"{_age(row['age_s'])} ago")
+        table.add_row(row["root"], row["model"], *figures, now)
+    environment.output.print(table)
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**30:.1f} GiB" if count >= 2**30 else f"{count / 2**20:.1f} MiB"
+
+
+def _age(seconds: int) -> str:
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
+@contextmanager
+def _stopped_by_ctrl_c(cancel: threading.Event) -> Iterator[None]:
+    """The first Ctrl-C asks the reading to stop and keep what it has; a second one ends the program."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def stop(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        cancel.set()
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _bar(environment: Environment) -> Iterator[Any]:
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("reading"),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} tokens"),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[path]}", markup=False),
+    )
+    with Progress(*columns, console=environment.console, transient=True, disable=not environment.interactive) as bar:
+        task = bar.add_task("reading", total=1, path="")
+
+        def progress(now: Any) -> None:
+            bar.update(task, completed=now.tokens, total=max(now.all_tokens, 1), path=now.path)
+
+        yield progress
