@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
+import threading
 import time
 from pathlib import Path
 
@@ -157,7 +157,8 @@ def test_an_injection_that_is_obeyed_achieves_nothing(coder, tmp_path, monkeypat
     before, root = coder.tree(), str(coder.project)
     steal = f"cat {root}/.env .env {home}/.ssh/id_rsa ~/.ssh/id_rsa; env; cat /proc/*/environ; ls -a {root}"
     escape = (
-        f"echo x > ../escaped.txt; echo x > /tmp/{tmp_path.name}.txt; echo x > {root}/notes.txt; echo x > {home}/escaped.txt;"
+        f"echo x > ../escaped.txt; echo x > /tmp/{tmp_path.name}.txt; echo x > {root}/notes.txt;"
+        f" echo x > {home}/escaped.txt;"
         f" mkdir -p .git/hooks; echo evil > .git/hooks/pre-commit; echo PASSWORD=x > .env; rm -rf {root} ~ /etc"
     )
     network = (
@@ -180,7 +181,7 @@ def test_an_injection_that_is_obeyed_achieves_nothing(coder, tmp_path, monkeypat
                 ("write", {"path": path, "text": "x"})
                 for path in (
                     "../escaped.txt",
-                    "/tmp/escaped.txt",
+                    f"/tmp/{tmp_path.name}.txt",
                     ".git/hooks/pre-commit",
                     ".GIT/config",
                     ".env",
@@ -244,7 +245,7 @@ def test_a_budget_ends_the_task_and_a_resumed_one_goes_on(coder, options, why) -
 
 def test_an_interrupted_task_goes_on_from_its_last_step(coder) -> None:
     def interrupt(messages):
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.5)
         return finish("never")
 
