@@ -199,9 +199,8 @@ def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Itera
     if simple:
         return
     first = bool(body) and at in body[:2]
-    empty = {
-        text for name in region.scope.parameters for text in (f"not {name}", f"{name} is None", f"len({name}) == 0")
-    }
+    forms = ("not {}", "{} is None", "len({}) == 0")
+    empty = {form.format(name) for name in region.scope.parameters for form in forms}
     for guard, weight in guards(region, at).items():
         # The commonest guard of all: nothing was given.
         weight *= 10.0 if first and guard in empty else 1.0

@@ -61,7 +61,7 @@ class FakeScorer:
     def spans(self, prefix: str, middles: Sequence[str], suffix: str) -> list[float]:
         self.passes += 1
         self.prefixes.append(prefix)
-        return [-1.0 if self.liked in middle else -9.0 for middle in middles]
+        return [-1.0 if self.liked in middle else -99.0 for middle in middles]
 
     def first_tokens(self, text: str, offsets: Sequence[int]) -> list[Callable[[str], float]]:
         self.passes += 1

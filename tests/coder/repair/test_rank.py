@@ -21,7 +21,7 @@ def test_what_the_model_likes_comes_first_once_it_has_read_it() -> None:
     Reader(FakeScorer("a % b")).read(found)
     best = max(found, key=lambda candidate: candidate.score)
     assert best.files["module.py"] == TEXT.replace("a - b", "a % b")
-    assert best.likelihood == 8.0
+    assert best.likelihood == 98.0
     assert all(candidate.exact for candidate in found)
 
 
