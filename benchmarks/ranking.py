@@ -56,8 +56,9 @@ class Comparison(Search):
     def compare(self) -> tuple[int, int | None, int | None]:
         """The number of candidates, and of trials in the model's order and in the other."""
         singles = self._singles()
-        found = [c for place in singles.suspicions[:FUNCTIONS] for c in singles.candidates(place, self._base)]
-        with_model = self._walk(self._by_model(found))
+        groups = [singles.candidates(place, self._base) for place in singles.suspicions[:FUNCTIONS]]
+        found = [candidate for group in groups for candidate in group]
+        with_model = self._walk(self._by_model(groups))
         return len(found), with_model, self._walk(self._by_prior(found))
 
     def _by_prior(self, found: Sequence[Candidate]) -> Iterator[Candidate]:
@@ -69,14 +70,15 @@ class Comparison(Search):
         while (candidate := pool.best()) is not None:
             yield candidate
 
-    def _by_model(self, found: Sequence[Candidate]) -> Iterator[Candidate]:
+    def _by_model(self, groups: Sequence[list[Candidate]]) -> Iterator[Candidate]:
         from model.scoring import Scorer
 
         assert self._context.load_model is not None
         reader = Reader(Scorer(*self._context.load_model()), self._preface())
         pool = Pool(self._sources)
-        reader.skim(found)
-        pool.add(found)
+        for group in groups:
+            reader.skim(group)
+            pool.add(group)
         while True:
             while pool.ready < AHEAD and (batch := pool.unread(BATCH)):
                 reader.read(batch)
