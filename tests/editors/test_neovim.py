@@ -179,14 +179,15 @@ def test_a_fix_is_shown_as_a_diff_and_made_when_agreed(editor: Editor) -> None:
     editor.open("test_sums.py", text)
     for agreed, line in ((False, "        assert a - b == 3  # ß"), (True, "        assert a + b == 3  # ß")):
         editor.lua(
-            "shown = nil; require('coder').options.confirm = function(diff, answer) shown = diff; answer(...) end".replace(
-                "...", str(agreed).lower()
-            )
+            "local agreed = ...; shown = nil; require('coder').options.confirm ="
+            " function(diff, reason, answer) shown = reason .. '\\n' .. diff; answer(agreed) end",
+            agreed,
         )
         before = editor.log.count(["fix", "test_sums.py::TestSums::test_add"])
         editor.nvim.current.window.cursor = (6, 4)
         editor.nvim.command("CoderFix")
         diff = editor.until(lambda: editor.lua("return shown"))
+        assert diff.startswith("Fix test_sums.py::TestSums::test_add: passes 1 test\n--- test_sums.py\n")
         assert "-        assert a - b == 3  # ß\n+        assert a + b == 3  # ß\n" in diff
         editor.until(lambda agreed=agreed: editor.log[-1][:2] == ["applied", agreed])
         assert editor.log.count(["fix", "test_sums.py::TestSums::test_add"]) == before + 1
@@ -208,7 +209,7 @@ def test_the_status_line_tells_what_the_server_does(editor: Editor) -> None:
     editor.lua(
         "states = {}; vim.api.nvim_create_autocmd('User', { pattern = 'CoderStatus',"
         " callback = function() table.insert(states, require('coder').status()) end });"
-        "require('coder').options.confirm = function(_, answer) answer(false) end"
+        "require('coder').options.confirm = function(_, _, answer) answer(false) end"
     )
     editor.nvim.command("CoderFix")
     editor.until(lambda: editor.lua("return states") == ["coder: fixing test_state.py::test_state 25 %", ""])

@@ -10,7 +10,7 @@ async function start(status: StatusItem): Promise<void> {
   const [command, ...args] = vscode.workspace.getConfiguration("coder").get<string[]>("server", ["coder", "lsp"]);
   const server: ServerOptions = { command, args };
   client = new LanguageClient("coder", "coder", server, {
-    documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
+    documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { notebook: "*" }],
     synchronize: { configurationSection: "coder" },
     revealOutputChannelOn: RevealOutputChannelOn.Never,
   });

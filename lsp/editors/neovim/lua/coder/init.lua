@@ -13,7 +13,7 @@ M.defaults = {
   debounce_ms = 40,
   -- A key set to false is not mapped.
   keys = { accept = '<Tab>', word = '<M-Right>', next = '<M-]>', previous = '<M-[>', dismiss = '<C-]>', invoke = '<M-\\>' },
-  -- Asked before a change is made: gets a unified diff, calls `answer(true)` or `answer(false)`.
+  -- Asked before a change is made: function(diff, reason, answer) that calls `answer(true)` or `answer(false)`.
   confirm = nil,
 }
 

@@ -36,23 +36,23 @@ local function diff_of(change, encoding)
 end
 
 --- Shows the diff in a window of its own until the question is answered.
-local function confirm(diff, answer)
+local function confirm(diff, reason, answer)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(diff, '\n'))
   vim.bo[buffer].filetype = 'diff'
   local window = vim.api.nvim_open_win(buffer, false, { split = 'below', height = math.min(20, vim.o.lines - 10) })
   vim.cmd.redraw()
-  answer(vim.fn.confirm('Make this change?', '&Yes\n&No', 2) == 1)
+  answer(vim.fn.confirm(reason .. '\nMake this change?', '&Yes\n&No', 2) == 1)
   vim.api.nvim_win_close(window, true)
 end
 
-local function wants_confirmation(edit)
+--- Why the change is proposed, when the server wants it to be confirmed; else nil.
+local function reason_of(edit)
   for _, annotation in pairs(edit.changeAnnotations or {}) do
     if annotation.needsConfirmation then
-      return true
+      return annotation.label .. (annotation.description and ': ' .. annotation.description or '')
     end
   end
-  return false
 end
 
 --- The handler of `workspace/applyEdit`: refuses a change that was made for an older text, asks before one that wants to be
@@ -71,8 +71,10 @@ function M.on_apply_edit(_, params, context)
     table.insert(parts, diff_of(change, client.offset_encoding))
   end
   local agreed = true
-  if wants_confirmation(params.edit) then
-    (require('coder').options.confirm or confirm)(table.concat(parts, '\n'), function(yes)
+  local reason = reason_of(params.edit)
+  if reason then
+    local ask = require('coder').options.confirm or confirm
+    ask(table.concat(parts, '\n'), reason, function(yes)
       agreed = yes
     end)
   end
