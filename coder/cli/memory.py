@@ -45,7 +45,7 @@ def show(context: typer.Context, as_json: AsJson = False) -> None:
     if not rows:
         environment.tell("nothing has been read yet: `coder memory build` reads this project")
         return
-    _table(environment, rows)
+    _list(environment, rows)
     here = next((row for row in rows if row["root"] == str(environment.cwd.resolve())), None)
     if here is not None:
         drawn = heat_map(here["files"], environment.output.width)
@@ -147,19 +147,21 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"files": files}
 
 
-def _table(environment: Environment, rows: list[dict[str, Any]]) -> None:
-    from rich.table import Table
+def _list(environment: Environment, rows: list[dict[str, Any]]) -> None:
+    """A line for each project, and under it one for each of its memories, the latest first."""
+    for root in dict.fromkeys(row["root"] for row in rows):
+        environment.output.print(root or "unknown project", style="bold", markup=False)
+        for row in (row for row in rows if row["root"] == root):
+            changed = row["stale"]
+            now = "all as it is now" if changed == [] else f"changed since: {_some(changed)}" if changed else "gone"
+            figures = f"{len(row['files']):>5} files {row['tokens']:>9,} tokens {_size(row['bytes']):>10}"
+            used = f"used {_age(row['age_s']):>6} ago"
+            environment.output.print(f"  {row['model']:<24} {figures}  {used}  {now}", markup=False)
 
-    table = Table(box=None, pad_edge=False)
-    for heading, right in (("project", 0), ("model", 0), ("files", 1), ("tokens", 1), ("size", 1), ("used", 1)):
-        table.add_column(heading, justify="right" if right else "left")
-    table.add_column("as it is now")
-    for row in rows:
-        changed = row["stale"]
-        now = "the project is gone" if changed is None else "yes" if not changed else f"{len(changed)} files changed"
-        figures = (str(len(row["files"])), f"{row['tokens']:,}", _size(row["bytes"]), f"{_age(row['age_s'])} ago")
-        table.add_row(row["root"], row["model"], *figures, now)
-    environment.output.print(table)
+
+def _some(paths: list[str], limit: int = 3) -> str:
+    rest = len(paths) - limit
+    return ", ".join(paths[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _size(count: int) -> str:
