@@ -168,8 +168,20 @@ def _file_diff(change: Change, context: int) -> str:
         return f"Binary files a/{change.path} and b/{change.path} differ\n"
     old = f"a/{change.path}" if change.before else "/dev/null"
     new = f"b/{change.path}" if change.after else "/dev/null"
-    lines = difflib.unified_diff(_lines(before), _lines(after), old, new, n=context)
-    return "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+    lines = list(difflib.unified_diff(_lines(before), _lines(after), old, new, n=context))
+    body = "".join(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n" for line in lines)
+    return _mode_lines(change, empty=not lines) + body
+
+
+def _mode_lines(change: Change, empty: bool) -> str:
+    """Git's header where the lines do not tell all: a right to execute, a file without lines that comes or goes."""
+    before, after = (side and (0o100755 if side.mode & 0o111 else 0o100644) for side in (change.before, change.after))
+    if before and after:
+        told = f"old mode {before:o}\nnew mode {after:o}\n" if before != after else ""
+    else:
+        mode = before or after or 0
+        told = f"{'deleted' if before else 'new'} file mode {mode:o}\n" if empty or mode == 0o100755 else ""
+    return told and f"diff --git a/{change.path} b/{change.path}\n{told}"
 
 
 def _lines(text: str) -> list[str]:

@@ -113,7 +113,9 @@ class Conversation:
         for call in reply.tool_calls:
             observation = self.execute(call)
             results.append(Message("tool", marked(observation, self.redact, self.mark), (), call.id))
-            notes.append({"tool": call.name, "standing": observation.standing.value, "note": observation.note})
+            notes.append(
+                {"tool": call.name, "standing": observation.standing.value, "note": self.redact(observation.note)}
+            )
         self._add([answer, *results], notes)
 
     def query(self) -> Reply:
@@ -134,7 +136,9 @@ class Conversation:
         """Makes the call, unless it failed before and nothing has changed since."""
         step, version = self.budget.steps, self.toolbox.workspace.version
         self.listener(events.Called(step, call.name, call.arguments))
-        if reason := self._failures.known(call.name, call.arguments, version):
+        if self._summary is not None:
+            observation = Observation(Standing.REFUSED, "the task is finished", "the task is finished")
+        elif reason := self._failures.known(call.name, call.arguments, version):
             text = f"this very call failed before and nothing has changed since: {reason}"
             observation = Observation(Standing.REFUSED, text, text)
         else:

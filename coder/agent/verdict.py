@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coder.agent.observation import Observation, Standing, bounded
 from coder.engine import Engine, FixRequest
+from sandbox.contract import SandboxUnavailable
 from sandbox.testing.protected import is_protected
 from sandbox.testing.report import TestsNotRun
 
@@ -94,5 +95,7 @@ class Tests:
         tester = self._engine.tester(self._workspace.sandbox, tree, request)
         try:
             return tester.baseline(nodes, progress=lambda *_: None)
+        except SandboxUnavailable as error:
+            raise TestsNotRun(str(error)) from error
         finally:
             tester.close()

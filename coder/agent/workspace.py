@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from coder.agent import inside
-from coder.failure import Conflict, from_os_error
+from coder.exit_status import ExitStatus
+from coder.failure import Conflict, Failure, from_os_error
 from coder.patch import Change, Version
 from coder.repository import Repository
 from coder.repository.gate import PathGate, Refused, parts
 from sandbox import policy
-from sandbox.contract import MIB, Completed, Ending, Limits
+from sandbox.contract import MIB, Completed, Ending, Limits, SandboxUnavailable
 from sandbox.job import interpreter
 from sandbox.working_copy import BadPath, WorkingCopy
 
@@ -61,6 +62,7 @@ class Workspace:
     ) -> None:
         """`keeps`: whether what is changed stays; else the task may look and try, and nothing more."""
         self.repository, self.sandbox, self.python, self.limits, self.keeps = repository, sandbox, python, limits, keeps
+        self._own = frozenset(repository.files)
         try:
             self.tree = WorkingCopy.of(repository.root, repository.runtime_files)
             self.original = self.tree.fork()
@@ -85,7 +87,7 @@ class Workspace:
     def check(self, path: str) -> None:
         """Raises Refused for a path that is not the project's, or that an ignore or secret rule hides."""
         parts(path)
-        if self.repository.rules.hidden(path) and path not in self.repository.files:
+        if path not in self._own and self.repository.rules.hidden(path):
             raise Refused(path, "an ignore or secret rule hides it")
 
     def write(self, path: str, data: bytes) -> None:
@@ -103,13 +105,13 @@ class Workspace:
         if folder:
             parts(folder)
         for path in sorted(_regular(self.tree.root, folder)):
-            if path in self.repository.files or not self.repository.rules.hidden(path):
+            if path in self._own or not self.repository.rules.hidden(path):
                 yield path
 
     # -- commands ------------------------------------------------------------------------------------------------------
 
     def run(self, argv: Sequence[str], seconds: float) -> Ran:
-        """Runs `argv` in the jail; keeps what it changed unless it was ended by a limit. Raises JailBroken."""
+        """Runs `argv` in the jail; keeps what it changed unless it was ended by a limit. Raises Failure."""
         receiver, sender = os.pipe()
         environment = {"CI": "1", "PATH": policy.environment([self.python.parent], "/tmp", {})["PATH"]}
         command = [interpreter(), "-I", "-S", str(_SCRIPT), str(sender), str(MOST_FILES), *argv]
@@ -117,6 +119,9 @@ class Workspace:
         shown = [_SCRIPT, *policy.interpreter_paths(self.python)]
         try:
             jailed = self.sandbox.spawn(command, self.tree, limits, environment, shown, pass_fds=(sender,))
+        except SandboxUnavailable as error:
+            os.close(receiver)
+            raise Failure(ExitStatus.NO_SANDBOX, str(error)) from error
         except BaseException:
             os.close(receiver)
             raise

@@ -104,7 +104,7 @@ def _embedded(
     if kind == "shell":
         from coder.shell import answer
 
-        return ExitStatus(answer(request, context.obj, path, as_json=as_json))
+        return answer(request, context.obj, context.obj.cwd / path, as_json=as_json)
     raise Failure(
         ExitStatus.MODEL_FAILED,
         "the embedded model cannot do that: it answers shell questions, and repairs failing tests (`coder fix`)",

@@ -49,8 +49,9 @@ def offers(environment: Environment, root: Path, **typed: str | None) -> Offers:
         repository = Repository.open(root)
         settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
         base = environment.cwd if typed.get("python") else repository.root
+        parts = {name: part for name, part in environment.parts.items() if name in Engine.__dataclass_fields__}
         interpreter = find_python(repository.root, base, settings.python, environment.variables)
-        return Engine(repository, settings, environment.state_dir, interpreter, **environment.parts)
+        return Engine(repository, settings, environment.state_dir, interpreter, **parts)
 
     def chat(opened: Engine) -> LocalChat:
         from model.library import open_model

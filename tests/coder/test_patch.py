@@ -85,3 +85,25 @@ def test_a_diff_names_binary_files_and_puts_files_in_order():
     ]
     diff = unified_diff(changes)
     assert diff.startswith("Binary files a/a.bin and b/a.bin differ\n--- a/b.py\n+++ b/b.py\n@@")
+
+
+def test_git_takes_modes_and_files_without_lines(tmp_path) -> None:
+    changes = [
+        Change("run.sh", Version(b"a\n", 0o644), Version(b"b\n", 0o755)),
+        Change("only_mode.sh", Version(b"a\n", 0o755), Version(b"a\n", 0o644)),
+        Change("new.sh", None, Version(b"x\n", 0o755)),
+        Change("empty.py", None, Version(b"")),
+        Change("gone.py", Version(b""), None),
+    ]
+    for change in changes:
+        if change.before:
+            (tmp_path / change.path).write_bytes(change.before.data)
+            (tmp_path / change.path).chmod(change.before.mode)
+    subprocess.run(["git", "apply"], input=unified_diff(changes), text=True, cwd=tmp_path, check=True)
+    for change in changes:
+        path = tmp_path / change.path
+        if change.after is None:
+            assert not path.exists()
+        else:
+            assert path.read_bytes() == change.after.data
+            assert bool(path.stat().st_mode & 0o100) == bool(change.after.mode & 0o100)

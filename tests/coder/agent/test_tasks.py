@@ -104,6 +104,7 @@ def test_deletion_rename_and_mode(coder) -> None:
     (coder.project / "pkg" / "b.py").chmod(0o640)
     done = coder.do("tidy up", "--apply", script=script)
     assert done.status == 0 and set(coder.tree()) == {"pkg/b.py", "pkg/c.py"}
+    assert "old mode 100644\nnew mode 100755\n" in done.stdout
     assert (coder.project / "pkg" / "b.py").stat().st_mode & 0o7777 == 0o750
     assert coder("undo").status == 0 and coder.tree() == before
     assert (coder.project / "pkg" / "b.py").stat().st_mode & 0o7777 == 0o640
@@ -401,3 +402,13 @@ def test_show_tells_what_was_done(coder) -> None:
 def test_without_a_model_the_agent_says_what_it_cannot_do(coder) -> None:
     done = coder("do", "refactor the module into classes")
     assert done.status == 9 and "--endpoint" in done.stderr
+
+
+@pytest.mark.parametrize("options", [(), ("--open",)])
+def test_a_page_is_named_and_opened_only_when_asked(coder, options) -> None:
+    opened: list[str] = []
+    coder.parts["open"] = opened.append
+    script = [call("write", path="page.html", text="<p>hello</p>\n"), finish("wrote a page")]
+    done = coder.do("make a page", "--apply", *options, script=script)
+    assert done.status == 0 and f"to look at: {coder.project / 'page.html'}" in done.stderr
+    assert opened == ([(coder.project / "page.html").as_uri()] if options else [])

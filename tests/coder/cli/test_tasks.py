@@ -1,0 +1,10 @@
+"""`coder tasks` where there is little to tell; whole tasks are in tests/coder/agent."""
+
+from __future__ import annotations
+
+
+def test_without_tasks(coder) -> None:
+    assert coder("tasks", "list").stdout == ""
+    assert coder("tasks", "show", "7").status == 2
+    assert coder("tasks", "resume", "../../x").status == 2
+    assert "no task" in coder("tasks", "show", "x").stderr
