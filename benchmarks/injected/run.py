@@ -101,6 +101,9 @@ def run_once(mode: str, state: Path, arguments: Sequence[str], limit: float) -> 
     except subprocess.TimeoutExpired:
         os.killpg(child.pid, signal.SIGKILL)
         out, errors = child.communicate()
+    finally:
+        if child.poll() is None:  # we are being interrupted
+            os.killpg(child.pid, signal.SIGKILL)
     events = [json.loads(line) for line in out.splitlines() if line.startswith("{") and line.endswith("}")]
     if not events or events[-1]["type"] != "result":
         last = (errors.strip().splitlines() or ["ended after the limit"])[-1]
@@ -153,6 +156,7 @@ def main() -> None:
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for each bug")
     parser.add_argument("--out", type=Path, help="another file than benchmarks/results/injected/MODE.jsonl")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     bugs = listing.load()
     chosen = listing.ablation_forty(bugs) if arguments.forty else [bug for bug in bugs if bug.half == arguments.half]
     if arguments.ids:
