@@ -81,7 +81,7 @@ def build(
     engine = Engine(repository, settings, environment.state_dir, Path())
     loaded = load_model(environment, settings)
     begin = time.monotonic()
-    with _stopped_by_ctrl_c(engine.cancel), _bar(environment) as progress:
+    with _stopped(engine.cancel), _bar(environment) as progress:
         read = engine.read(loaded=loaded, progress=progress, limit=limit)
     fresh = read.tokens - read.resumed_tokens
     if as_json:
@@ -176,22 +176,28 @@ def _age(seconds: int) -> str:
 
 
 @contextmanager
-def _stopped_by_ctrl_c(cancel: threading.Event) -> Iterator[None]:
-    """The first Ctrl-C asks the reading to stop and keep what it has; a second one ends the program."""
+def _stopped(cancel: threading.Event) -> Iterator[None]:
+    """The first Ctrl-C, or request to end, asks the reading to stop and keep what it has; a second one ends the
+    program."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
     def stop(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, before)
+        restore()
         cancel.set()
 
-    signal.signal(signal.SIGINT, stop)
+    for number in before:
+        signal.signal(number, stop)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        restore()
 
 
 @contextmanager

@@ -112,7 +112,8 @@ def test_a_random_clover_from_its_folder(program, tmp_path) -> None:
     assert json.loads(program("memory", "build", "--model", str(folder), "--json").stdout)["read_tokens"] == 0
 
 
-def test_ctrl_c_stops_and_keeps_what_was_read(program) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_and_keeps_what_was_read(program, number) -> None:
     (program.project / "b.py").write_text("b = 1\n" * 400)
     (program.project / "c.py").write_text("c = 1\n" * 400)
     model = Sprig(tiny_trunk(), tiny_side())
@@ -120,18 +121,18 @@ def test_ctrl_c_stops_and_keeps_what_was_read(program) -> None:
 
     def interrupted(tokens, state, **more):
         if model.position(state) > 2600:  # in the second of the long files
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), number)
             time.sleep(0)  # lets the handler run
         return commit(tokens, state, **more)
 
     model.commit = interrupted
     program.parts = {"load_model": lambda: (model, SevenBits())}
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.getsignal(number)
     stopped = program("memory", "build", "--json")
     assert stopped.status == ExitStatus.INTERRUPTED
     facts = json.loads(stopped.stdout)
     assert not facts["complete"] and 0 < facts["files"] < 4
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(number) is before
     model.commit = commit
     again = json.loads(program("memory", "build", "--json").stdout)
     assert again["complete"] and again["resumed_files"] == facts["files"]
