@@ -18,6 +18,7 @@ from coder.agent.prompt import NO_CALL, fitting
 from coder.agent.repeats import Failures
 from coder.agent.toolbox import Toolbox
 from coder.events import Listener
+from sandbox.text import clean
 
 if TYPE_CHECKING:
     from model.chat import ChatModel, ChatOptions, Message, Reply, ToolCall
@@ -130,7 +131,7 @@ class Conversation:
             self.listener(events.Thought(self.budget.steps, self.redact(reply.thinking)))
         if reply.text.strip():
             self.listener(events.Said(self.budget.steps, self.redact(reply.text.strip())))
-        return replace(reply, text=self.redact(reply.text))
+        return replace(reply, text=clean(self.redact(reply.text)))
 
     def execute(self, call: ToolCall) -> Observation:
         """Makes the call, unless it failed before and nothing has changed since."""
@@ -147,7 +148,7 @@ class Conversation:
                 reason = bounded(observation.note or observation.text, 300)
                 self._failures.add(call.name, call.arguments, self.toolbox.workspace.version, reason)
             elif call.name == "finish":
-                self._summary = self.redact(observation.text)
+                self._summary = clean(self.redact(observation.text))
         told = bounded(self.redact(observation.text), _SHOWN)
         note = self.redact(observation.note)
         self.listener(events.Observed(step, call.name, observation.standing.value, note, told))
@@ -157,7 +158,7 @@ class Conversation:
         from model.chat import Message
 
         self._silent += 1
-        problem = self.redact(problem or "no tool was called")
+        problem = clean(self.redact(problem or "no tool was called"))
         self.listener(events.Malformed(self.budget.steps, problem))
         back = f"{problem}\n{NO_CALL}" if not answer else NO_CALL
         self._add([*answer, Message("user", back)], [{"tool": "", "standing": "malformed", "note": problem}])

@@ -36,7 +36,7 @@ class Verdict:
 
     def __str__(self) -> str:
         if self.problem:
-            return self.problem
+            return self.problem + (f"; {len(self.broken)} passed before" if self.broken else "")
         if self.broken:
             names = ", ".join(self.broken[:3]) + (f" and {len(self.broken) - 3} more" if len(self.broken) > 3 else "")
             return f"{len(self.broken)} tests passed before and do not now: {names}"
@@ -74,16 +74,19 @@ class Tests:
         try:
             after = self._run(self._workspace.tree)
         except TestsNotRun as error:
-            return Verdict(problem=f"the tests cannot be run: {error}")
+            return Verdict(broken=self._passed_before(), problem=f"the tests cannot be run: {error}")
         if not after.failing and not any(is_protected(path) for path in changed):
             return Verdict(len(after.passing))
-        try:
-            before = self._run(self._workspace.original).passing
-        except TestsNotRun:
-            before = ()
+        before = self._passed_before()
         passing = {*after.passing, *after.flaky}
         broken = tuple(node for node in before if node not in passing)
         return Verdict(len(after.passing), after.failing, broken)
+
+    def _passed_before(self) -> tuple[str, ...]:
+        try:
+            return self._run(self._workspace.original).passing
+        except TestsNotRun:
+            return ()
 
     def _there_are(self) -> bool:
         if self._engine.settings.test_command:

@@ -5,25 +5,54 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from coder import events as shared
 from coder.agent import events
 from coder.cli.display import print_diff
 from coder.environment import Environment
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
 _WIDTH = 160
 _MARKS = {"done": "[green]✓[/]", "failed": "[red]✗[/]", "refused": "[yellow]refused:[/]"}
 
 
 class TaskDisplay:
-    """Listens to events."""
+    """Listens to events. On a terminal a line at the bottom says what is being waited for; `pause` takes it away."""
 
     def __init__(self, environment: Environment, thinking: bool = False) -> None:
         """`thinking`: whether reasoning is shown whole, or only that there was some."""
         self.environment, self.thinking = environment, thinking
+        self._status: Status | None = None
+
+    def pause(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
 
     def __call__(self, event: shared.Event) -> None:
+        self._show(event)
+        match event:
+            case events.TaskStart() | events.Malformed():
+                self._wait("asking the model")
+            case events.Observed():
+                self._wait("running the tests" if event.tool == "finish" else "asking the model")
+            case events.Called():
+                self._wait(f"{event.tool} …")
+            case events.Handover() | shared.Applied() | shared.Rejected():
+                self.pause()
+
+    def _wait(self, text: str) -> None:
+        if not self.environment.console.is_terminal or not self.environment.interactive:
+            return
+        if self._status is None:
+            self._status = self.environment.console.status(_safe(text))
+            self._status.start()
+        self._status.update(_safe(text))
+
+    def _show(self, event: shared.Event) -> None:
         match event:
             case events.TaskStart():
                 what = "goes on" if event.resumed else "begins"
@@ -51,7 +80,7 @@ class TaskDisplay:
         for command in event.commands:
             self._line(f"[dim]ran: {_safe(' '.join(command['argv'])[:_WIDTH])} ({_safe(command['outcome'])})[/]")
         if event.diff:
-            print_diff(self.environment, event.diff)
+            show_diff(self.environment, event.diff)
         for path, reason in event.left_out.items():
             self._line(f"[yellow]left out:[/] {_safe(path)}  [dim]{_safe(reason)}[/]")
         if event.test_files:
@@ -61,6 +90,13 @@ class TaskDisplay:
 
     def _line(self, markup: str) -> None:
         self.environment.console.print(markup, soft_wrap=True)
+
+
+def show_diff(environment: Environment, diff: str) -> None:
+    """On a terminal without the control characters that a file may hold; else byte for byte."""
+    from sandbox.text import clean
+
+    print_diff(environment, clean(diff) if environment.output.is_terminal else diff)
 
 
 class JsonLines:

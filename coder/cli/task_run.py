@@ -83,9 +83,11 @@ class Runner:
                 Task(engine, chosen, trajectory, options, approve, self.environment.variables, externals)
             )
             self._used = task.used
+            stack.callback(self._pause)
             while True:
                 ending = task.run(more)
                 report = task.report()
+                self._pause()
                 status, message, more = self._decide(task, report, ending.how.value == "finished", ending.message)
                 if not more:
                     break
@@ -147,6 +149,10 @@ class Runner:
 
                 self.environment.parts.get("open", webbrowser.open)(path.as_uri())
 
+    def _pause(self) -> None:
+        if isinstance(self.listener, TaskDisplay):
+            self.listener.pause()
+
     def _say(self, text: str, answer: bool) -> None:
         """The model's last word: the result itself where there is no diff."""
         if self.wishes.as_json:
@@ -164,6 +170,7 @@ class Runner:
         return self._ask if self._somebody else nobody
 
     def _ask(self, request: Request) -> Answer:
+        self._pause()
         kinds = {"run": "Run", "server": "Start the MCP server", "tool": "Call"}
         answers = {"y": "yes", "a": "always exactly this here", "n": "no"}
         answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {request.shown}?", answers)

@@ -63,8 +63,10 @@ def list_tasks(
 def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
     """Show what was asked, said and done in a task, and what came of it."""
     from coder.agent.trajectory import Trajectory
+    from coder.cli.task_display import show_diff
     from coder.patch import Change, Version, unified_diff
     from coder.repository import Repository
+    from sandbox.text import clean
 
     environment: Environment = context.obj
     trajectory = Trajectory.open(environment.state_dir, task)
@@ -93,8 +95,8 @@ def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
             for call in message.tool_calls:
                 environment.tell(f"  call {call.name} {json.dumps(dict(call.arguments))[:200]}")
             if message.content.strip():
-                environment.tell(f"{message.role}: {message.content.strip()[:600]}")
-    environment.stdout.write(diff)
+                environment.tell(f"{message.role}: {clean(message.content.strip()[:600])}")
+    show_diff(environment, diff)
 
 
 @app.command()

@@ -412,3 +412,26 @@ def test_a_page_is_named_and_opened_only_when_asked(coder, options) -> None:
     done = coder.do("make a page", "--apply", *options, script=script)
     assert done.status == 0 and f"to look at: {coder.project / 'page.html'}" in done.stderr
     assert opened == ([(coder.project / "page.html").as_uri()] if options else [])
+
+
+def test_no_control_characters_reach_the_terminal(coder) -> None:
+    evil = "\x1b]0;owned\x07\x1b[2Jtext"
+    script = [
+        say(evil),
+        call("write", path="new.txt", text=f"{evil}\n"),
+        call("run", argv=["printf", evil]),
+        finish(evil),
+    ]
+    done = coder.do("write", script=script, answers="d\n")
+    shown = coder("tasks", "show", "1", answers="")
+    assert done.status == 5 and "\x1b]0" not in done.stderr and "\x07" not in done.stderr + shown.stderr
+    assert coder.tree().get("new.txt") is None
+
+
+def test_tests_that_can_no_longer_be_run_count_as_broken(coder) -> None:
+    (coder.home / "config").mkdir(parents=True)
+    (coder.home / "config" / "config.toml").write_text('test_command = "./check"\n')
+    (coder.project / "check").write_text("#!/bin/sh\nexit 0\n")
+    (coder.project / "check").chmod(0o755)
+    done = coder.do("tidy", "--apply", script=[call("run", argv=["rm", "check"]), finish()])
+    assert done.status == 5 and "cannot be run" in done.stderr and "1 passed before" in done.stderr
