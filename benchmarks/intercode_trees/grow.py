@@ -101,7 +101,7 @@ def _match(glob: str, chance: random.Random) -> str:
 
 def _text(chance: random.Random, named: _Named) -> str:
     words = _WORDS + named.words * 2
-    lines = []
+    lines = [f"{chance.choice(_WORDS)} {word}" for word in named.words if chance.random() < 0.4]
     for _ in range(chance.choice((1, 3, 6, 12, 40))):
         kind = chance.random()
         if kind < 0.1:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def answer(question: str, environment: Environment, path: Path, *, as_json: bool = False) -> ExitStatus:
     """Find a command for `question` about the files under `path`, and show it with its explanation and preview.
 
-    See `coder.shell.ask.ask` for the answer as a value. DONE when there is a command, NOT_FINISHED when it is not known.
-    Raises Failure.
+    See `coder.shell.ask.ask` for the answer as a value. DONE when there is a command, NOT_FINISHED when none is
+    known. Raises Failure.
     """
     from coder.shell.show import answer_and_show
 

@@ -11,6 +11,7 @@ from coder.shell.examples import Example, Near
 from coder.shell.literals import Kind, Literal, literals
 from coder.shell.syntax import Script, ShellSyntaxError, Word, parse
 
+CROSSED = 0.3  # likeness lost where what something goes to stands for what it comes from
 _ORDERS = 3  # assignments tried for one template
 _FITS: dict[Kind, tuple[Kind, ...]] = {  # what may stand in a slot, in order of preference
     Kind.PATH: (Kind.PATH, Kind.FILE),
@@ -45,6 +46,7 @@ class _Slot:
     text: str
     places: tuple[tuple[int, int], ...]
     whole: bool = False
+    target: bool = False
 
 
 def adapt(near: Near, asked: Sequence[Literal]) -> Iterator[Candidate]:
@@ -56,14 +58,15 @@ def adapt(near: Near, asked: Sequence[Literal]) -> Iterator[Candidate]:
         return
     slots = _slots(example, script)
     seen = set()
-    for order in _assignments(slots, asked):
+    for rank, order in enumerate(_assignments(slots, asked)):
+        crossed = rank > 0 and any(one is not None and one.target != slot.target for slot, one in zip(slots, order))
         filled, used = _fill(example.command, slots, order)
         kept = sum(1 for slot, literal in zip(slots, order) if literal is None and slot.kind is not Kind.PATH)
         unused = [literal for literal in asked if literal not in used and literal.text not in filled]
         for command, rest in _complete(filled, unused):
             if command not in seen:
                 seen.add(command)
-                yield Candidate(command, near.likeness, len(rest), kept, example)
+                yield Candidate(command, near.likeness - (CROSSED if crossed else 0.0), len(rest), kept, example)
 
 
 def _slots(example: Example, script: Script) -> list[_Slot]:
@@ -84,7 +87,7 @@ def _slots(example: Example, script: Script) -> list[_Slot]:
         places = places or _places(words, _spelling(literal), taken)
         if places:
             taken.update(places)
-            slots.append(_Slot(literal.kind, literal.text, tuple(places), whole))
+            slots.append(_Slot(literal.kind, literal.text, tuple(places), whole, literal.target))
     order = {literal.text: literal.start for literal in reversed(found)}
     return sorted(slots, key=lambda slot: order[slot.text])
 
@@ -101,7 +104,7 @@ def _spelling(literal: Literal) -> str:
     if literal.text == ".":
         return r"^\./?$"
     if literal.kind is Kind.PATH:
-        return rf"(?<![\w/]){text.rstrip('/')}(?![\w-])"
+        return rf"(?<![\w/]){text.rstrip('/')}(?![\w-]|/\w)"
     return rf"(?<![A-Za-z0-9]){text}(?![A-Za-z0-9])"
 
 
@@ -139,7 +142,9 @@ def _assign(slots: Sequence[_Slot], asked: Sequence[Literal]) -> list[Literal | 
     for rank in range(4):
         for at, slot in enumerate(slots):
             if chosen[at] is None and rank < len(_FITS[slot.kind]):
-                chosen[at] = next((one for one in free if one.kind is _FITS[slot.kind][rank]), None)
+                fitting = [one for one in free if one.kind is _FITS[slot.kind][rank]]
+                fitting.sort(key=lambda one: one.target != slot.target)
+                chosen[at] = fitting[0] if fitting else None
                 if (literal := chosen[at]) is not None:
                     free.remove(literal)
     return chosen
@@ -195,7 +200,8 @@ def _word_around(command: str, start: int, end: int) -> tuple[int, int]:
 def _complete(command: str, unused: Sequence[Literal]) -> Iterator[tuple[str, list[Literal]]]:
     """The command, and forms of it that also say what the question names and the example did not."""
     rest = list(unused)
-    if (path := next((one for one in rest if one.kind is Kind.PATH), None)) is not None:
+    places = sorted((one for one in rest if one.kind is Kind.PATH), key=lambda one: one.target)
+    if (path := next(iter(places), None)) is not None:
         placed = _place_path(command, path.text)
         if placed is not None:
             command = placed

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coder.shell import choose
+from coder.shell import choose, expect
 from coder.shell.explain import Part, explain
 from coder.shell.manual import Manual
 from coder.shell.propose import Proposal, Question, propose, understand
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from sandbox.jail import Sandbox
 
 PROPOSED = 60  # commands that are looked at more closely
-TRIED = 24  # commands that are run
+TRIED = 48  # commands that are run
+EXPECTED = 0.5  # weight of what the question lets one expect, tuned on InterCode's first file system
 KNOWN = 0.30  # below this likeness of the nearest example nothing is known about the question
 SURE = 0.05  # below this confidence no command is given
 
@@ -93,6 +94,16 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
         others,
         tree.whole,
     )
+
+
+def _weighed(asked: Question, tried: list[Proposal], outcomes: dict[str, Outcome | None]) -> list[Proposal]:
+    """With what happened counted in."""
+    judge = expect.fit(asked.sentence, asked.literals)
+    met = [(one, outcomes.get(one.command)) for one in tried]
+    return [
+        replace(one, worth=one.worth + EXPECTED * judge(one.command, outcome)) if outcome else one
+        for one, outcome in met
+    ]
 
 
 def _try(commands: list[str], tree: Tree, parts: Parts) -> dict[str, Outcome | None]:

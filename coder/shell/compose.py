@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from coder.shell.adapt import Candidate
 from coder.shell.literals import Kind, Literal
+from coder.shell.steps import ends as ends_for
+from coder.shell.steps import starts as starts_for
 from coder.shell.syntax import ShellSyntaxError, parse
 
 _ACTIONS = re.compile(
     r"\s(?:-print0?|-ls)\b.*|\s-exec(?:dir)?\s.*|\s-delete\b.*|\s-printf\s.*|\s*(?<!\|)\|(?!\|).*", re.DOTALL
 )
-_LIMIT = 400
+_LIMIT = 600
+PLAIN = 0.8  # likeness, in parts of the best example's, of what is put together from the question's words alone
 
 
 def compose(
-    candidates: Sequence[Candidate], asked: Sequence[Literal], heads: int = 12, tails: int = 16
+    sentence: str, candidates: Sequence[Candidate], asked: Sequence[Literal], heads: int = 12, tails: int = 16
 ) -> list[Candidate]:
     """Crossings of the best candidates: the part that finds files, and what follows it. Best first as they came."""
+    if not candidates:
+        return []
     starts: dict[str, Candidate] = {}
     ends: dict[str, Candidate] = {}
     for one in candidates:
@@ -29,10 +34,15 @@ def compose(
             starts.setdefault(parts[0], one)
         if parts[1] and len(ends) < tails:
             ends.setdefault(parts[1], one)
+    ends.update(_longer(sentence, ends, asked))
+    common = list(ends_for(sentence, asked))
+    near = max((one.likeness for one in candidates), default=0.0)
+    for start in starts_for(sentence, asked):
+        starts.setdefault(start, Candidate(start, PLAIN * near, 0, 0, candidates[0].source))
     known = {one.command for one in candidates}
-    crossed = []
+    crossed: list[Candidate] = []
     for head, first in starts.items():
-        for tail, second in [("", first), *ends.items(), *((tail, first) for tail in _common(asked))]:
+        for tail, second in [("", first), *ends.items(), *((tail, first) for tail in common)]:
             command = head + tail
             if command in known or len(crossed) >= _LIMIT:
                 continue
@@ -41,6 +51,13 @@ def compose(
             missed = sum(1 for one in asked if not mentions(command, one))
             crossed.append(Candidate(command, likeness, missed, max(first.kept, second.kept), first.source))
     return crossed
+
+
+def _longer(sentence: str, ends: dict[str, Candidate], asked: Sequence[Literal]) -> dict[str, Candidate]:
+    """The first few ends with one more step."""
+    steps = [step for step in ends_for(sentence, ()) if step.startswith((" | wc -l", " | sort", " | md5sum"))]
+    steps += [f" | head -n {one.text}" for one in asked if one.kind is Kind.NUMBER]
+    return {end + step: one for end, one in list(ends.items())[:5] for step in steps if not end.endswith(step)}
 
 
 def split(command: str) -> tuple[str, str] | None:
@@ -64,20 +81,3 @@ def mentions(command: str, literal: Literal) -> bool:
     if literal.text == ".":
         return True
     return literal.text.rstrip("/") in command
-
-
-def _common(asked: Sequence[Literal]) -> Iterator[str]:
-    """Ends that any list of files may have."""
-    yield " | wc -l"
-    yield " | xargs cat | wc -l"
-    yield " | xargs wc -l"
-    yield " | sort"
-    for literal in asked:
-        if literal.kind is Kind.WORD and re.fullmatch(r"[\w.-]+", literal.text):
-            yield f" | xargs grep -l {literal.text}"
-            yield f" | xargs grep {literal.text}"
-            yield f" | xargs grep -l {literal.text} | wc -l"
-        if literal.kind is Kind.MODE:
-            yield f" -exec chmod {literal.text} {{}} \\;"
-        if literal.kind is Kind.NUMBER:
-            yield f" | head -n {literal.text}"

@@ -7,6 +7,7 @@ literals: each stands as its kind, so that "all *.c files under /usr" finds "all
 from __future__ import annotations
 
 import gzip
+import itertools
 import math
 import re
 from collections import Counter, defaultdict
@@ -130,7 +131,7 @@ def _damped(count: int) -> float:
 def combined(words: Sequence[str]) -> Iterator[str]:
     """The words, and each pair of neighbours."""
     yield from words
-    yield from (f"{one} {other}" for one, other in zip(words, words[1:]))
+    yield from (f"{one} {other}" for one, other in itertools.pairwise(words))
 
 
 @lru_cache(maxsize=1)

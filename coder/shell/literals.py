@@ -30,6 +30,8 @@ class Literal:
     text: str
     start: int
     end: int
+    target: bool = False
+    """It is where something goes: "to X", "into X", "as X"."""
 
 
 _LANGUAGES = {
@@ -39,12 +41,20 @@ _LANGUAGES = {
 _EXTENSIONS = "php|java|python|javascript|perl|ruby|c\\+\\+|cpp|html?|css|js|txt|text|pdf|jpe?g|png|gif|xml|json|csv|mp3|mp4|log|md|sh|shell|yml|yaml|tar|zip|gz|bz2|py|rb|pl|markdown|[ch]"  # noqa: E501
 _NUMBERS = {word: str(value) for value, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _UNITS = {"k": "k", "m": "M", "g": "G", "t": "T", "b": "c"}
-_PLAIN = re.compile(
-    r"(?:files?|director(?:y|ies)|folders?|and|or|symlinks?|links?|lines?|words?|its|input|output)+", re.I
+_PLAIN = re.compile(r"(?:files?|director(?:y|ies)|folders?|and|or|symlinks?|links?|lines?|words?|input|output)+", re.I)
+_STOP = frozenset(
+    (
+        "the a an of in on to with for and or all any each every this that these those which whose is are be "
+        "file files directory directories folder folders tree under from by as at it its current working "
+        "given same parent home root name names named path paths content contents text string word pattern "
+        "following not only user group first last line lines character characters type size older newer than"
+    ).split()
 )
-_STOP = set(
-    "the a an of in on to with for and or all any each every this that these those which whose is are be file files directory directories folder folders tree under from by as at it its current working given same parent home root name names named path paths content contents text string word pattern following not only user group first last line lines character characters type size older newer than".split()
-)  # noqa: E501
+
+
+_TARGET = re.compile(
+    r"\b(?:to|into|as|onto)(?: (?:the|a|directory|folder|file|new|archive|named|called))*\s*[\"'`]?$", re.I
+)
 
 
 def _quoted(match: re.Match[str]) -> tuple[Kind, str] | None:
@@ -91,7 +101,7 @@ def _name(match: re.Match[str]) -> tuple[Kind, str] | None:
 _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str] | None]]] = [
     (re.compile(r"(?<![\w])([\"'`])(.+?)\1(?![\w])"), _quoted),
     (re.compile(r"\$\{?\w+\}?(?:/[\w./-]*)?"), lambda match: (Kind.PATH, match[0])),
-    (re.compile(r"(?<![\w*?])(?:~|\.{1,2})?/[\w./*{}$+-]*|(?<![\w/])[\w.-]+/[\w./*-]+|(?<!\S)~(?!\S)"), _path),
+    (re.compile(r"(?<![\w*?])(?:~|\.{1,2})?/[\w./*{}$+-]*|(?<![\w/])[\w.-]+/[\w./*-]*|(?<!\S)~(?!\S)"), _path),
     (re.compile(r"(?<!\S)\*\.(\w+)(?![\w*?])"), lambda match: (Kind.EXTENSION, match[1])),
     (re.compile(r"(?<!\S)[\w.-]*[*?][\w.*?-]*[\w*]|(?<!\S)[\w.-]+\*"), lambda match: (Kind.GLOB, match[0])),
     (re.compile(r"(?<![\w.])\.([a-zA-Z]\w{0,5})\b"), lambda match: (Kind.EXTENSION, match[1])),
@@ -100,10 +110,13 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str
     (re.compile(r"(?<![\w.])\d+(?=\b|st|nd|rd|th)"), lambda match: (Kind.NUMBER, match[0])),
     (re.compile(rf"\b({'|'.join(_NUMBERS)})\b", re.I), lambda match: (Kind.NUMBER, _NUMBERS[match[0].casefold()])),
     (re.compile(r"(?<![\w.])[\w-]+\.[A-Za-z]\w{0,7}\b"), _name),
-    (re.compile(rf"\b({_EXTENSIONS})(?=(?:\s+(?:source|script|code|and|or|\w+))?\s+(?:files?|scripts?)\b)", re.I), _extension),
-    (re.compile(r"\b(?:current(?: working)?|working|present) (?:directory|folder|dir)\b|\bcwd\b", re.I), lambda _: (Kind.PATH, ".")),
+    (re.compile(rf"\b({_EXTENSIONS})(?=(?:\s+\w+)?\s+(?:files?|scripts?)\b)", re.I), _extension),
+    (re.compile(r"\b(?:current(?: working)?|working) (?:directory|folder|dir)\b", re.I), lambda _: (Kind.PATH, ".")),
     (re.compile(r"\bhome (?:directory|folder)\b", re.I), lambda _: (Kind.PATH, "~")),
-    (re.compile(r"(?<=directory )[\w.-]+|(?<=folder )[\w.-]+|\b[\w.-]+(?= (?:directory|folder|dir)\b)"), lambda match: (Kind.PATH, match[0])),
+    (
+        re.compile(r"(?<=directory )[\w.-]+|(?<=folder )[\w.-]+|\b[\w.-]+(?= (?:directory|folder|dir)\b)"),
+        lambda match: (Kind.PATH, match[0]),
+    ),
     (
         re.compile(r"(?<=\bnamed )[\w.-]+|(?<=\bcalled )[\w.-]+|(?<=\bstring )[\w.-]+|(?<=\bword )[\w.-]+|(?<=\btext )[\w.-]+|(?<=\bcontaining )[\w.-]+|(?<=\bcontain )[\w.-]+|(?<=\bcontains )[\w.-]+|(?<=\bpattern )[\w.-]+|(?<=\buser )[\w-]+|(?<=\bgroup )[\w-]+|(?<=\bwith )[A-Z][\w-]+"),  # noqa: E501
         lambda match: (Kind.WORD, match[0]),
@@ -120,7 +133,7 @@ def literals(sentence: str, names: Collection[str] = ()) -> list[Literal]:
     def take(kind: Kind, text: str, start: int, end: int) -> None:
         if not any(taken[start:end]):
             taken[start:end] = b"\1" * (end - start)
-            found.append(Literal(kind, text, start, end))
+            found.append(Literal(kind, text, start, end, bool(_TARGET.search(sentence[:start]))))
 
     for at, (pattern, classify) in enumerate(_PATTERNS):
         for match in pattern.finditer(sentence):

@@ -1,4 +1,4 @@
-"""Programs and options that exist on this machine, and what they mean: from man pages and `--help`, kept per machine."""
+"""Programs and options that exist on this machine, and what they mean: from man pages and `--help`, kept in a cache."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs inside the jail: each command of a list on a fresh copy of the tree; says what it printed and changed.
 
-Argument: the name of a file, in the current directory, with a JSON object {"commands", "modes", "seconds", "bytes"}. Prints one
-JSON line a command. It is started as a plain script with the standard library alone.
+Argument: the name of a file, in the current directory, with a JSON object {"commands", "modes", "seconds", "bytes"}.
+Prints one JSON line a command. It is started as a plain script with the standard library alone.
 """
 
 import base64

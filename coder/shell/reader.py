@@ -73,7 +73,7 @@ def write(
     except GrammarError:
         return []
     ids = tokenizer.encode(prompt(question))
-    found = {}
+    found: dict[str, None] = {}
     for seed in range(SAMPLES):
         request = Generation(
             ids, max_tokens=TOKENS, temperature=0.0 if seed == 0 else 0.8,

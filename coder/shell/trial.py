@@ -13,11 +13,11 @@ import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sandbox.jail import Sandbox
     from coder.shell.tree import Tree
+    from sandbox.jail import Sandbox
 
 _OBSERVER = Path(__file__).with_name("observer.py")
 _TASK = ".coder-trial.json"
@@ -126,7 +126,7 @@ class Trials:
     def _leave(self, text: str) -> str:
         return text.replace(self._inside, self._outside)
 
-    def _read(self, line: list) -> Outcome:  # type: ignore[type-arg]
+    def _read(self, line: list[Any]) -> Outcome:
         code, out, err, files, count = line
         changes = tuple(
             Change(path, mode, link, None if data is None else base64.b64decode(data))
