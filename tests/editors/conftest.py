@@ -15,24 +15,25 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 PLUGIN = HERE.parent.parent / "lsp" / "editors" / "neovim"
-PATIENCE = 20.0
+SCRIPTED = [sys.executable, str(HERE / "scripted_server.py"), str(HERE / "script.json")]
 
 
 class Editor:
     """One Neovim: what is typed into it, and what can be read back. `options`: of the plugin, as Lua."""
 
-    def __init__(self, folder: Path, options: str = "{}") -> None:
+    def __init__(self, folder: Path, options: str = "{}", server: list[str] = SCRIPTED, patience: float = 30) -> None:
         executable = Path(sys.executable).with_name("nvim")
         path = str(executable) if executable.exists() else shutil.which("nvim")
         assert path, "no nvim: install the development dependencies"
         self.folder = folder
-        self.nvim = pynvim.attach(
-            "child", argv=[path, "--embed", "--headless", "--clean", "-n", "--cmd", f"cd {folder}"]
-        )
+        self.patience = patience
+        own = ["env", f"XDG_STATE_HOME={folder / 'state'}"]  # the logs of tests are not the user's
+        flags = ["--embed", "--headless", "--clean", "-n", "--cmd", f"cd {folder}"]
+        self.nvim = pynvim.attach("child", argv=[*own, path, *flags])
         self.lua("vim.opt.runtimepath:prepend(...)", str(PLUGIN))
         self.lua(
             f"require('coder').setup(vim.tbl_extend('force', {{ cmd = ..., debounce_ms = 5 }}, {options}))",
-            [sys.executable, str(HERE / "scripted_server.py"), str(HERE / "script.json")],
+            server,
         )
 
     def lua(self, code: str, *args: Any) -> Any:
@@ -81,7 +82,7 @@ class Editor:
 
     def until(self, holds: Callable[[], Any]) -> Any:
         """What `holds` answers as soon as it is true."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + self.patience
         while not (found := holds()):
             assert time.monotonic() < end, f"waited in vain; lines {self.lines}, ghost {self.ghost!r}"
             time.sleep(0.01)
