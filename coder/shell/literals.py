@@ -125,8 +125,11 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str
 _NEEDS_NAME = len(_PATTERNS) - 2  # this pattern guesses: it counts only for names that are known
 
 
-def literals(sentence: str, names: Collection[str] = ()) -> list[Literal]:
-    """In order of appearance, not overlapping. `names`: words that are known to name something here."""
+def literals(
+    sentence: str, names: Collection[str] = (), common: Callable[[str], bool] = lambda word: False
+) -> list[Literal]:
+    """In order of appearance, not overlapping. `names`: words that are known to name something here;
+    where one is also a `common` word of such sentences, only beside "folder" or "directory"."""
     found: list[Literal] = []
     taken = bytearray(len(sentence))
 
@@ -146,6 +149,6 @@ def literals(sentence: str, names: Collection[str] = ()) -> list[Literal]:
             if (literal := classify(match)) is not None:
                 take(*literal, *match.span())
     for match in re.finditer(r"[\w.-]*\w", sentence):
-        if match[0] in names and match[0].casefold() not in _STOP and len(match[0]) > 1:
+        if match[0] in names and match[0].casefold() not in _STOP and len(match[0]) > 1 and not common(match[0]):
             take(Kind.WORD, match[0], *match.span())
     return sorted(found, key=lambda literal: literal.start)

@@ -52,7 +52,7 @@ def understand(sentence: str, names: Collection[str], place: Path) -> Question:
     own = {place.name, f"{place.name}/"}
     found = tuple(
         replace(one, text=str(place)) if one.text in own and one.kind is not Kind.FILE else one
-        for one in literals(sentence, {*names, place.name})
+        for one in literals(sentence, {*names, place.name}, index.knows)
     )
     said = list(examples.combined(examples.terms(sentence, found)))
     near = tuple(index.nearest(sentence, found, NEAREST))

@@ -35,7 +35,8 @@ READERS = frozenset(
     "[ awk base64 basename bzcat cat cd cksum cmp column comm cut date diff dirname du echo egrep expand expr false "
     "fgrep file find fmt fold gawk grep head hexdump hostname id iconv join jq ls mawk md5sum nl numfmt od paste pr "
     "printf pwd read readlink realpath rev sed seq sha1sum sha224sum sha256sum sha512sum sort stat strings "
-    "sum tac tail test tr true tsort type uname unexpand uniq wc which whoami xargs xxd xzcat yes zcat zgrep let local".split()
+    "sum tac tail test tr true tsort type uname unexpand uniq wc which whoami xargs xxd xzcat yes zcat zgrep let "
+    "local".split()
 )
 WRITERS = frozenset(
     "bunzip2 bzip2 chmod cp csplit gunzip gzip install ln mkdir mktemp mv patch rename rm rmdir rsync split tar tee "
