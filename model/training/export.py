@@ -55,7 +55,8 @@ def main() -> None:
     side = BlockSide(trunk.config, BlockSideConfig(**{**sizes, "memory_layers": tuple(sizes["memory_layers"])}))
     side.load_state_dict(saved["side"])
     summary = json.loads((arguments.corpus / "summary.json").read_text())
-    used = {package.name: package for package in corpus.packages() if package.name in summary}
+    listed = corpus.packages()
+    used = [p for p in listed if p.name in saved["packages"] or (p.split != "train" and p.name in summary)]
     _, validation = read_log(arguments.folder / "log.jsonl")
     facts = {
         "trunk": "smollm2",
@@ -65,10 +66,10 @@ def main() -> None:
         "command": "make corpus train export",
         "seed": 1,
         "packages": {
-            split: sorted(f"{p.name}=={p.version}" for p in used.values() if p.split == split)
+            split: sorted(f"{p.name}=={p.version}" for p in used if p.split == split)
             for split in ("train", "validation", "test")
         },
-        "overlapping_files_dropped": sum(entry["overlapping_files_dropped"] for entry in summary.values()),
+        "overlapping_files_dropped": sum(summary[p.name]["overlapping_files_dropped"] for p in used),
     }
     block_side_files.save(side, arguments.to, facts)
     plot(arguments.folder / "log.jsonl", arguments.to / "curves.png")

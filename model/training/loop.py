@@ -73,6 +73,7 @@ class Trainer:
         arrays = {path.stem: np.load(path) for path in sorted(plan.corpus.glob("*.npy"))}
         train = [ids for name, ids in arrays.items() if split.get(name) == "train"]
         held_out = [ids for name, ids in arrays.items() if split.get(name) == "validation"]
+        self.packages = sorted(name for name in arrays if split.get(name) == "train")
         self.streams = Streams(train, plan.length, plan.seed * 1000 + self.rank)
         self.held_out = held_out
         self.frequent_F = frequent_tokens(train, FREQUENT)
@@ -132,7 +133,7 @@ class Trainer:
         torch.save(
             {
                 "side": self.side.state_dict(), "config": self.side.config.as_json(), "step": self.step,
-                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best,
+                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best, "packages": self.packages,
             },
             path.with_suffix(".tmp"),
         )  # fmt: skip
