@@ -50,7 +50,8 @@ def tools() -> Path:
 
 
 def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{tools() / 'python' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
+    quiet = {"EXTENSIONS_GALLERY": "{}"}  # no look into the market place
+    return {**os.environ, **quiet, "PATH": f"{tools() / 'python' / 'bin'}{os.pathsep}{os.environ['PATH']}"}
 
 
 @contextmanager
@@ -64,7 +65,14 @@ def code_server(folder: Path, server: list[str]) -> Iterator[str]:
     machine.parent.mkdir(parents=True)
     machine.write_text(json.dumps({"coder.server": server}))
     program = str(tools() / "node" / "bin" / "code-server")
-    places = ["--user-data-dir", str(folder / "user"), "--extensions-dir", str(folder / "extensions")]
+    places = [
+        "--config",
+        str(folder / "config.yaml"),
+        "--user-data-dir",
+        str(folder / "user"),
+        "--extensions-dir",
+        str(folder / "extensions"),
+    ]
     subprocess.run([program, *places, "--install-extension", str(VSIX)], check=True, env=environment())
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

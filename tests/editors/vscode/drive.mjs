@@ -7,7 +7,7 @@ const { chromium } = createRequire(import.meta.url)(library);
 const offline = ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"];
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", ...offline] });
 const page = await browser.newPage({ viewport: { width: 1100, height: 620 } });
-page.setDefaultTimeout(180_000);
+page.setDefaultTimeout(60_000);
 
 // Lines as the editor draws them: ghost text lies in the line when it has one line, in a zone below when it has several.
 const lines = () =>
