@@ -147,7 +147,7 @@ class Author(threading.Thread):
             if self.cancelled():
                 return
             began = time.monotonic()
-            found = self._singles.candidates(suspicion, base)
+            found = self._singles.candidates(suspicion, base, self.cancelled)
             self._add(found)
             elapsed = 1000 * (time.monotonic() - began)
             self._listener(events.Block(origin, index + 1, len(suspicions), len(found), elapsed))

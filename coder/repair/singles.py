@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 from coder.patch import Proposal
@@ -28,11 +28,13 @@ class Singles:
         self._hints = hints
         self._library = library
 
-    def candidates(self, suspicion: Suspicion, base: Base) -> list[Candidate]:
+    def candidates(
+        self, suspicion: Suspicion, base: Base, cancelled: Callable[[], bool] = lambda: False
+    ) -> list[Candidate]:
         region = self.region(suspicion, base)
         if region is None:
             return []
-        proposals = propose(region)
+        proposals = propose(region, cancelled)
         proposals += repeated(proposals, region.source)
         scores = line_scores(region)
         least = min(scores.values(), default=0.1)

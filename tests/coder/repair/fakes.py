@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -87,7 +88,7 @@ def checks_of(*cases: tuple[tuple[Any, ...], Any], name: str = "f") -> Callable[
                 warnings.simplefilter("ignore")
                 exec(compile(text, "module.py", "exec"), names)
             for index, (arguments, expected) in enumerate(cases):
-                if names[name](*arguments) != expected:
+                if names[name](*copy.deepcopy(arguments)) != expected:  # candidates may change what they are given
                     return index
         except Exception:
             return 0
