@@ -20,11 +20,12 @@ import re
 import tarfile
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.intercode_trees.grow import PLACE, grow
+from benchmarks.intercode_trees.grow import grow
 from benchmarks.intercode_trees.mutate import mutants
 from benchmarks.tables import save
 from coder.shell.tree import Tree
@@ -42,9 +43,12 @@ _OUTSIDE = re.compile(
 
 @dataclass(frozen=True)
 class Task:
+    """`place`: where the file tree lies, as its words have it."""
+
     name: str
     query: str
     gold: str
+    place: str
 
 
 @dataclass(frozen=True)
@@ -60,25 +64,29 @@ class Result:
 
 
 def tasks(path: Path) -> Iterator[Task]:
-    """The reference's relative `testbed/` means the same tree."""
-    for at, line in enumerate(path.read_text().splitlines()):
-        row = json.loads(line)
-        yield Task(f"{path.stem}:{at}", row["query"], re.sub(r"(?<![\w/.])testbed(?=/)", PLACE, row["gold"]))
+    """All tasks of a file are on one tree: the folder that their references name most. Where a reference names it
+    without the slash before it, the same tree is meant."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    named = Counter(name for row in rows for name in re.findall(r"(?<![\w/.~])/\w+", row["gold"]))
+    place = named.most_common(1)[0][0]
+    for at, row in enumerate(rows):
+        gold = re.sub(rf"(?<![\w/.]){place[1:]}(?=/)", place, row["gold"])
+        yield Task(f"{path.stem}:{at}", row["query"], gold, place)
 
 
 def judged(task: Task, root: Path, sandbox: object) -> tuple[Trials, Outcome] | str:
     """The tree under `root` and what the reference does on it, or why the task is left out."""
     if match := _OUTSIDE.search(task.gold):
         return f"depends on the machine or lies outside the tree ({match[0]})"
-    wrong = mutants(task.gold)
+    wrong = mutants(task.gold, task.place)
     if len(wrong) < _MUTANTS:
         return "its reference command has no three mutants"
     reason = ""
     for seed in range(_SEEDS):
         where = root / str(seed)
         where.mkdir(parents=True)
-        grow(task.query, task.gold, where, seed)
-        trials = Trials(sandbox, Tree.read(where), Path(PLACE))  # type: ignore[arg-type]
+        grow(task.query, task.gold, task.place, where, seed)
+        trials = Trials(sandbox, Tree.read(where), Path(task.place))  # type: ignore[arg-type]
         outcomes = trials.run([task.gold, task.gold, *wrong[:11]])
         gold, again, rest = outcomes[0], outcomes[1], outcomes[2:]
         idle = gold is None or not (gold.changes or gold.stdout.strip() not in ("", "0"))
@@ -165,7 +173,7 @@ def main() -> None:
                 continue
             trials, gold = tree
             begun = time.monotonic()
-            answer = ask(task.query, trials.tree, Parts(sandbox=sandbox, model=loaded, place=Path(PLACE)))
+            answer = ask(task.query, trials.tree, Parts(sandbox=sandbox, model=loaded, place=Path(task.place)))
             seconds = time.monotonic() - begun
             says = {"coder": answer.command, "best guess": answer.command or answer.guess}
             if loaded is not None:

@@ -10,7 +10,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-PLACE = "/testbed"  # where the tasks say that the tree is
 _FOLDERS = ("dir1/subdir1/subsubdir1", "dir2/subdir2", "dir3/subdir1/subsubdir1/tmp", "empty")
 _STEMS = "main util notes README config data report index test draft alpha beta".split()
 _EXTENSIONS = "txt py java php js c h html sh md csv log jpg tar.gz bak".split()
@@ -28,8 +27,8 @@ class _Named:
     numbers: list[int]
 
 
-def _named(text: str) -> _Named:
-    paths = [path.rstrip("/.").lstrip("/") for path in re.findall(r"(?<![\w.])/?testbed((?:/[\w.-]+)+)", text)]
+def _named(text: str, place: str) -> _Named:
+    paths = [path.rstrip("/.").lstrip("/") for path in re.findall(rf"(?<![\w.])/?{place[1:]}((?:/[\w.-]+)+)", text)]
     globs = re.findall(r"(?<![\w/.])[\w.\[\]-]*[*?][\w.*?\[\]-]*", text)
     globs += [f"*{extension}" for extension in re.findall(r"(?<![\w/*])\.[a-zA-Z]\w{0,4}\b", text)]
     globs += re.findall(r"(?<![\w/])[\w-]+\.[a-z]{1,5}\b", text)
@@ -40,9 +39,9 @@ def _named(text: str) -> _Named:
     return _Named(paths, globs, words, [int(number) for number in re.findall(r"\b\d{1,4}\b", text)])
 
 
-def grow(query: str, gold: str, root: Path, seed: int) -> None:
-    """Write the tree under `root`, which must be empty."""
-    named, chance = _named(f"{query}\n{gold}"), random.Random(seed)
+def grow(query: str, gold: str, place: str, root: Path, seed: int) -> None:
+    """Write the tree under `root`, which must be empty; the task calls it `place`."""
+    named, chance = _named(f"{query}\n{gold}", place), random.Random(seed)
     folders = [Path(folder) for folder in _FOLDERS]
     files: dict[Path, str] = {}
     for path in named.paths:

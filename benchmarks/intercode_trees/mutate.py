@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from coder.shell.syntax import ShellSyntaxError, parse
 
 
-def mutants(gold: str) -> list[str]:
+def mutants(gold: str, place: str) -> list[str]:
     """Different commands that can be parsed, in a fixed order."""
     found = []
-    for text in dict.fromkeys(_all(gold)):
+    for text in dict.fromkeys(_all(gold, place)):
         try:
             parse(text)
         except ShellSyntaxError:
@@ -21,7 +21,7 @@ def mutants(gold: str) -> list[str]:
     return found
 
 
-def _all(gold: str) -> Iterator[str]:
+def _all(gold: str, place: str) -> Iterator[str]:
     stages = re.split(r"(?<!\|)\|(?!\|)", gold)
     if len(stages) > 1:
         yield "|".join(stages[:-1])
@@ -35,9 +35,9 @@ def _all(gold: str) -> Iterator[str]:
         yield gold[: match.start()] + gold[match.end() :]
     for match in re.finditer(r"(?<=\s)-{1,2}[A-Za-z][\w-]*(?=\s)", gold):
         yield gold[: match.start()] + gold[match.end() :]
-    for match in re.finditer(r"/testbed(?![\w/])", gold):
+    for match in re.finditer(rf"{place}(?![\w/])", gold):
         yield gold[: match.end()] + "/dir1" + gold[match.end() :]
-    for match in re.finditer(r"/testbed(?:/[\w.-]+)+", gold):
+    for match in re.finditer(rf"{place}(?:/[\w.-]+)+", gold):
         yield gold[: match.start()] + match[0].rsplit("/", 1)[0] + gold[match.end() :]
     for match in re.finditer(r"\b(?:FooBar|[Hh]ello|foo|world|FAIL|\w{4,})(?=['\"])", gold):
         yield gold[: match.start()] + "qqq" + gold[match.end() :]

@@ -71,9 +71,8 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     judged = [(one, safety) for one, safety in judged if "whole project" not in safety.reason]
     outcomes = _try([one.command for one, safety in judged[:TRIED] if safety.effect is not Effect.REFUSED], tree, parts)
     safeties = {one.command: safety for one, safety in judged}
-    groups = choose.clusters(
-        [one for one, _ in judged[:TRIED]], [outcomes.get(one.command) for one, _ in judged[:TRIED]]
-    )
+    tried = [one for one, _ in judged[:TRIED]]
+    groups = choose.clusters(_weighed(asked, tried, outcomes), [outcomes.get(one.command) for one in tried])
     if not groups:
         return Answer(
             question, "", "", Safety(Effect.REFUSED, "nothing like it is known"), (), None, 0.0, (), tree.whole

@@ -15,7 +15,7 @@ from coder.shell.propose import Proposal
 from coder.shell.trial import Outcome
 
 SHARPNESS = 12.0  # how much worth counts against number
-FAILED, SILENT, COMPLAINED = 0.5, 0.15, 0.15  # worth lost by exit status, by doing nothing visible, by errors
+FAILED, SILENT, COMPLAINED = 0.3, 0.15, 0.15  # worth lost by exit status, by doing nothing visible, by errors
 
 
 @dataclass(frozen=True)

@@ -68,18 +68,19 @@ def plausible(sentence: str, command: str) -> float:
     """As `fit`, from the command's text alone: negative where it cannot print what is asked for."""
     if _CHANGES.search(sentence) or not _COUNTS.search(sentence):
         return 0.0
+    if re.search(r"\bwc\b.*\bwc\b", command):
+        return -1.0
     counted = bool(re.search(r"\bwc\b|-c\b|\+=|END|\bbc\b", command))
     if _EACH.search(sentence):
         return 0.0 if counted else -0.5
-    if re.search(r"\bwc\b.*\bwc\b", command):
-        return -1.0
     contents = bool(re.search(r"\b(?:lines?|words?|characters?|bytes)\b", sentence, re.IGNORECASE))
     alone = bool(re.search(r"\|\s*wc -\w\s*$|END|\bbc\b|\| *md5sum\s*$", command))
     return (0.5 if alone else -0.5) + (0.0 if _reads_contents(command) == contents else -0.5)
 
 
 def unasked(sentence: str, command: str) -> float:
-    """What the command does that no word of the question calls for: searching texts, folders for files, less depth."""
+    """What the command does that no word of the question calls for (searching texts, folders for files, less depth),
+    and an order that it lacks."""
     low = sentence.casefold()
     score = 0.0
     if re.search(r"grep\b", command) and not re.search(
@@ -87,6 +88,8 @@ def unasked(sentence: str, command: str) -> float:
     ):
         score += 1.0
     if "-type d" in command and re.search(r"\bfiles\b", low) and not re.search(r"director(?:ies)|folders", low):
+        score += 1.0
+    if re.search(r"descending|reverse|largest first", low) and not re.search(r"sort (?:-\S+ )*-\w*r", command):
         score += 1.0
     if "-maxdepth" in command and not re.search(r"depth|level|direct|only|current|not recurs|without|immediate", low):
         score += 1.0

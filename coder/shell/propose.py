@@ -91,7 +91,7 @@ def foreign(command: str, sentence: str) -> int:
             text = word.value or ""
             if at in inner or text.startswith(("-", "{", "$", "/dev/")) or word.text.startswith("$"):
                 continue
-            for name in re.findall(r"[A-Za-z]{3,}", text):
+            for name in re.findall(r"[A-Za-z]{3,}|(?<=\*\.)\w+", text):
                 count += name.casefold() not in said and not (at and one.words[at - 1].text in ("-printf", "-I"))
     return count
 
