@@ -184,14 +184,14 @@ class Actions:
             status.message(types.MessageType.Info, "coder: no function without a body is here.")
             return False
         before, after = (part.replace("\r\n", "\n") for part in (text[: stub.start], text[stub.end :]))
-        situation = Situation(uri, self.server.folders.name(uri), document.language, before, after)
+        situation = Situation(uri, self.server.folders.path_of(uri), document.language, before, after)
         lines = split_lines(before)
         prompt = prompt_of(situation, lines, len(lines) - 1)
         extent = Extent(True, len(stub.indentation), len(stub.indentation), BODY_LINES)
         status.tell("thinking", stub.name)
 
         def work(cancel: Any) -> str:
-            draft = writer.write(prompt, after, extent, BODY_TOKENS, cancel)
+            draft = writer.write(prompt, situation, extent, BODY_TOKENS, cancel)
             return "" if draft is None else judge(draft, situation, 0.0, self.server.modules()).text
 
         job = self.server.worker.submit(work, Urgency.NOW)

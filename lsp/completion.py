@@ -94,16 +94,21 @@ class Completions:
         if selected is not None:
             start, end = document.place(selected.range.start), document.place(selected.range.end)
             before, after = document.before(*start, BEFORE) + selected.text, document.after(*end, AFTER)
-        return Situation(
-            document.uri, self.workspace.name(document.uri), document.language, _plain(before), _plain(after)
-        )
+        uri, language = document.uri, document.language
+        names = self.workspace.path_of(uri), self.workspace.name_of(uri)
+        return Situation(uri, names[0], language, _plain(before), _plain(after), names[1])
 
     def forget(self) -> None:
         """Drops what was completed and read so far."""
-        self.following.clear()
+        self.forget_answers()
         if self.writer is not None:
             writer = self.writer
             self.worker.submit(lambda cancel: writer.clear())
+
+    def forget_answers(self) -> None:
+        """Drops what was completed: it would be judged otherwise now."""
+        self.following.clear()
+        self._running = None
 
     async def _texts(self, document: Document, situation: Situation, invoked: bool, line: int) -> tuple[list[str], str]:
         """The texts to show, and what happened: "hit", "joined", "miss", "stale" or "dropped"."""
@@ -126,6 +131,8 @@ class Completions:
         if shown is None:
             return [], "dropped"
         self.following.put(running.situation, shown.text)
+        if self._running is running:
+            self._running = None
         text = self.following.get(situation) or ""
         if invoked:
             return await self._variants(situation, prompt, settings, text), outcome
@@ -152,9 +159,14 @@ class Completions:
 
         def work(cancel: object) -> Shown | None:
             assert self.writer is not None
-            draft = self.writer.write(prompt, situation.after, extent, settings.max_tokens, cancel, heard, variant)
+            draft = self.writer.write(prompt, situation, extent, settings.max_tokens, cancel, heard, variant)
             threshold = settings.threshold if variant == 0 else 0.0
-            return None if draft is None else judge(draft, situation, threshold, self.modules())
+            if draft is None:
+                return None
+            shown = judge(draft, situation, threshold, self.modules())
+            if not shown.text:
+                _log.debug("nothing shown: %s (confidence %.2f)", shown.reason, draft.confidence())
+            return shown
 
         return self.worker.submit(work, urgency)
 

@@ -1,12 +1,15 @@
-"""What the workspace says, as one n-gram cache: a large part that is built in the background, and the open files.
+"""What the workspace says, as one n-gram cache: a large part that is built in the background, and small ones for the
+open files.
 
-Building an index takes a second for a large repository, so a new one is made beside the old one, which answers until
-the new one stands. The open files are few and change all the time: their small index is made anew when they change.
+The large index takes a second for a large repository, so a new one is made beside the old one, which answers until the
+new one stands. It leaves the open files out: what a file says right behind the cursor is no news there. Of the file
+with the cursor only the lines around the cursor's count, of the others everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,23 +17,34 @@ if TYPE_CHECKING:
 
 GROWTH = 0.25  # how much must be new before the large part is built again
 FIRST = 20_000  # tokens that are worth a first build
+OPEN = 8  # open files that are looked into at most, the latest ones
+
+Encode = Callable[[str], Sequence[int]]
 
 
 class Knowledge:
-    """Finds continuations in all that was read. `add`, `remove` and `build` belong to the reading thread, `find` to the
-    model's; `open` may come from any."""
+    """Finds continuations in all that was read. `add`, `remove` and `build` belong to the reading, `open`, `focus` and
+    `find` to the thread of the model; `leave_out` and `close` to the editor's. Files go by one name in all of them."""
 
     def __init__(self) -> None:
-        self._texts: dict[str, Sequence[int]] = {}
-        self._size = self._built_size = 0
-        self._base: RepositoryCache | None = None
-        self._open: dict[str, Sequence[int]] = {}
-        self._near: RepositoryCache | None = None
-        self._near_of: tuple[int, ...] = ()
+        self._building = threading.Lock()
+        self.clear()
 
     def __len__(self) -> int:
         """Tokens of the repository that are known."""
         return self._size
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._texts: dict[str, Sequence[int]] = {}
+        self._size = self._built_size = 0
+        self._base: RepositoryCache | None = None
+        self._left_out: frozenset[str] = frozenset()
+        self._open: dict[str, RepositoryCache] = {}
+        self._around: tuple[str, tuple[str, ...]] = "", ()
+        self._near: RepositoryCache | None = None
+
+    # -- the repository --------------------------------------------------------------------------------------------
 
     def add(self, name: str, tokens: Sequence[int]) -> None:
         """A file of the repository. It counts once the index was built again."""
@@ -45,40 +59,55 @@ class Knowledge:
         return self._size - self._built_size > max(FIRST, GROWTH * self._built_size)
 
     def build(self) -> None:
-        """Makes the index of all files that were added."""
+        """Makes the index of all files that were added and are not open."""
+        from model.repository_cache import RepositoryCache
+
+        with self._building:
+            cache, size = RepositoryCache(), self._size
+            for name, tokens in list(self._texts.items()):
+                if name not in self._left_out:
+                    cache.add(name, tokens)
+            cache.find((0,) * 2)  # makes the index
+            self._base, self._built_size = cache, size
+
+    # -- the open files --------------------------------------------------------------------------------------------
+
+    def leave_out(self, name: str) -> bool:
+        """A file was opened: the next build leaves it out. Whether it is in the index now."""
+        self._left_out |= {name}
+        return name in self._texts and self._base is not None
+
+    def close(self, name: str) -> None:
+        self._left_out -= {name}
+        self._open.pop(name, None)
+
+    def open(self, name: str, tokens: Sequence[int]) -> None:
+        """The text of an open file as it is now."""
         from model.repository_cache import RepositoryCache
 
         cache = RepositoryCache()
-        for name, tokens in self._texts.items():
-            cache.add(name, tokens)
-        cache.find((0,) * 2)  # builds
-        self._base, self._built_size = cache, self._size
+        cache.add(name, tokens)
+        self._open.pop(name, None)
+        self._open[name] = cache
+        while len(self._open) > OPEN:
+            del self._open[next(iter(self._open))]
 
-    def open(self, name: str, tokens: Sequence[int] | None) -> None:
-        """The text of an open file as it is now; None when it was closed."""
-        if tokens is None:
-            self._open.pop(name, None)
-        else:
-            self._open[name] = tokens
-
-    def clear(self) -> None:
-        """Forgets everything."""
-        self.__init__()  # type: ignore[misc]
-
-    def find(self, context: Sequence[int]) -> Match | None:
-        """The longer match of the open files' and the repository's; of equal ones the open files'."""
-        near = self._nearby().find(context)
-        far = self._base.find(context) if self._base is not None else None
-        if near is None or far is None:
-            return near or far
-        return far if far.order > near.order else near
-
-    def _nearby(self) -> RepositoryCache:
+    def focus(self, name: str, around: tuple[str, ...], encode: Encode) -> None:
+        """The file with the cursor, and the texts above and below the cursor's line."""
         from model.repository_cache import RepositoryCache
 
-        now = tuple(map(id, self._open.values()))
-        if self._near is None or now != self._near_of:
-            self._near, self._near_of = RepositoryCache(), now
-            for name, tokens in list(self._open.items()):
-                self._near.add(name, tokens)
-        return self._near
+        if (name, around) == self._around:
+            return
+        self._around, self._near = (name, around), RepositoryCache()
+        for number, text in enumerate(around):
+            self._near.add(str(number), encode(text))
+
+    def find(self, context: Sequence[int]) -> Match | None:
+        """The longest match; of equally long ones the one nearest to the cursor."""
+        others = [cache for name, cache in list(self._open.items()) if name != self._around[0]]
+        best: Match | None = None
+        for cache in (self._near, *reversed(others), self._base):
+            match = cache.find(context) if cache is not None else None
+            if match is not None and (best is None or match.order > best.order):
+                best = match
+        return best

@@ -46,7 +46,7 @@ def unresolved(situation: Situation, text: str, modules: Collection[str] = ()) -
         if node.type == "identifier":
             name = _text(node)
             if _binds(node):
-                if _visible(node, start):
+                if _visible(node, start, end):
                     bound.add(name)
             elif node.end_byte > start and node.start_byte < end and _is_read(node):
                 used.append(node)
@@ -82,8 +82,10 @@ def _binds(node: Node) -> bool:
             return child == parent.child_by_field_name("left")
         if kind == "named_expression":
             return child == parent.child_by_field_name("name")
-        if kind in ("import_statement", "import_from_statement", "aliased_import"):
-            return True
+        if kind == "aliased_import":
+            return child == parent.child_by_field_name("alias")
+        if kind in ("import_statement", "import_from_statement"):
+            return child != parent.child_by_field_name("module_name")
         if kind in ("case_pattern", "type_alias_statement", "type_parameter"):
             return True
         if kind not in ("pattern_list", "tuple_pattern", "list_pattern", "list_splat_pattern", "list_splat",
@@ -94,14 +96,15 @@ def _binds(node: Node) -> bool:
     return False
 
 
-def _visible(node: Node, at: int) -> bool:
-    """Whether a binding holds at an offset: it is of the module, or its innermost scope contains the offset."""
+def _visible(node: Node, start: int, end: int) -> bool:
+    """Whether a binding holds for a text between two offsets: it is of the module, or its innermost scope contains the
+    text's beginning or is part of it."""
     scope = node.parent
     if scope is not None and scope.type in ("function_definition", "class_definition"):
         scope = scope.parent  # a definition's name belongs to the scope around it
     while scope is not None:
         if scope.type in _SCOPES or scope.type == "class_definition":
-            return scope.start_byte <= at <= scope.end_byte + 1
+            return scope.start_byte <= start <= scope.end_byte + 1 or start <= scope.start_byte < end
         scope = scope.parent
     return True
 

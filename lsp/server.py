@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Collection
 from importlib.metadata import version
 from pathlib import Path
@@ -59,7 +60,12 @@ class CoderServer(LanguageServer):
     # -- documents -------------------------------------------------------------------------------------------------
 
     def opened(self, document: Document) -> None:
+        if self.knowledge.leave_out(self.folders.name_of(document.uri)):
+            self._build_again()
         self._learn(document)
+
+    def _build_again(self) -> None:
+        threading.Thread(target=self.knowledge.build, name="index", daemon=True).start()
 
     def changed(self, document: Document) -> None:
         count = self._changes.get(document.uri, 0) + 1
@@ -70,7 +76,7 @@ class CoderServer(LanguageServer):
     def closed(self, uri: str) -> None:
         self.documents.close(uri)
         self._changes.pop(uri, None)
-        self.knowledge.open(uri, None)
+        self.knowledge.close(self.folders.name_of(uri))
 
     def saved(self, uri: str) -> None:
         found, document = self.folders.place(uri), self.documents.get(uri)
@@ -88,7 +94,8 @@ class CoderServer(LanguageServer):
         if self._tokenizer is None or not self.folders.admits(document.uri, notebook):
             return
         text = document.text.replace("\r\n", "\n")[:LARGEST]
-        self.worker.submit(lambda cancel: self.knowledge.open(document.uri, self._tokenizer.encode(text)), Urgency.IDLE)
+        name, tokenizer, knowledge = self.folders.name_of(document.uri), self._tokenizer, self.knowledge
+        self.worker.submit(lambda cancel: knowledge.open(name, tokenizer.encode(text)), Urgency.IDLE)
 
     # -- start and settings ----------------------------------------------------------------------------------------
 
@@ -121,13 +128,13 @@ class CoderServer(LanguageServer):
         elif old.read_repository != self.settings.read_repository:
             self.read_workspace()
         elif old != self.settings:
-            self.completions.following.clear()
+            self.completions.forget_answers()
 
     def load(self) -> None:
         """Loads the model in its thread; until it is there, completions are silent."""
         settings = self.settings
         self.completions.writer, self._tokenizer = None, None
-        self.completions.following.clear()
+        self.completions.forget_answers()
         self.knowledge.clear()
         self.status.tell("reading", f"loading {settings.model}")
 
@@ -150,6 +157,7 @@ class CoderServer(LanguageServer):
         self.status.tell("idle", settings.model)
         _log.info("%s is ready", settings.model)
         for document in self.documents.all():
+            self.knowledge.leave_out(self.folders.name_of(document.uri))
             self._learn(document)
         self.read_workspace()
 
@@ -281,4 +289,4 @@ def build(
 
 def _notebooks() -> types.NotebookDocumentSyncOptions:
     cells = [types.NotebookCellLanguage("python")]
-    return types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithCells(cells=cells)])
+    return types.NotebookDocumentSyncOptions([types.NotebookDocumentFilterWithNotebook(notebook="*", cells=cells)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 COMMENTS = {
     "python": "#", "shellscript": "#", "bash": "#", "sh": "#", "ruby": "#", "yaml": "#", "toml": "#", "makefile": "#",
@@ -17,13 +17,15 @@ _CLOSERS = re.compile(r"[\s)\]}>;,:'\"`]*\Z")
 @dataclass(frozen=True)
 class Situation:
     """`before` and `after`: the text on both sides of the cursor, with "\\n" for every end of line, `before` from the
-    start of a line on. `path` is for the model to read, `uri` for the server."""
+    start of a line on. `path` is for the model to read, `uri` and `name` (under which
+    the knowledge has the file) for the server."""
 
     uri: str
     path: str
     language: str
     before: str
     after: str
+    name: str = ""
 
     @property
     def line_before(self) -> str:
@@ -59,7 +61,7 @@ class Situation:
 
     def typed(self, text: str) -> Situation:
         """The situation after `text` was written here."""
-        return Situation(self.uri, self.path, self.language, self.before + text, self.after)
+        return replace(self, before=self.before + text)
 
 
 def wants_lines(situation: Situation, setting: str) -> bool:

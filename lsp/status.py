@@ -61,7 +61,8 @@ class Progress:
     async def begin(self) -> None:
         if self._shown:
             await self._server.work_done_progress.create_async(self._token)
-            self._server.work_done_progress.begin(self._token, types.WorkDoneProgressBegin(self._title, percentage=0))
+            begin = types.WorkDoneProgressBegin(title=self._title, percentage=0)
+            self._server.work_done_progress.begin(self._token, begin)
             self._begun = True
 
     def report(self, share: float, message: str = "") -> None:
@@ -74,7 +75,7 @@ class Progress:
     def end(self, message: str = "") -> None:
         if self._begun:
             self._begun = False
-            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message))
+            self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message=message))
 
 
 class LogHandler(logging.Handler):

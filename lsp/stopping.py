@@ -21,13 +21,13 @@ class Extent:
 
     def cut(self, text: str, whole: bool = False) -> tuple[str, bool]:
         """The part of `text` that belongs to the completion, and whether nothing more can. Where the text is not yet
-        `whole`, its last line is not judged: it may grow."""
+        `whole`, its last line is not judged while it is blank: it may grow."""
         first, *later = text.split("\n")
         if not self.lines:
             return first, bool(later)
         kept = [first]
         for number, line in enumerate(later, 2):
-            closed = number <= len(later) or whole
+            closed = number <= len(later) or whole or line.strip()
             if closed and not self._belongs(line):
                 return "\n".join(kept), True
             if len(kept) == self.most:

@@ -79,7 +79,12 @@ class Workspace:
         repository, path = found
         return not repository.rules.hidden(path)
 
-    def name(self, uri: str) -> str:
+    def name_of(self, uri: str) -> str:
+        """One name for a file, however it is spelled: its real path, else the uri."""
+        found = self.place(uri)
+        return f"{found[0].root}/{found[1]}" if found is not None else uri
+
+    def path_of(self, uri: str) -> str:
         """The document's name for the model: its path in the workspace, else its last part."""
         found = self.place(uri)
         return found[1] if found is not None else urlsplit(uri).path.rpartition("/")[2]

@@ -12,6 +12,7 @@ from typing import Any
 
 from lsp.knowledge import Knowledge
 from lsp.prompt import Prompt
+from lsp.situation import Situation
 from lsp.snapshots import Snapshots
 from lsp.stopping import Extent
 
@@ -67,7 +68,7 @@ class Writer:
     def write(
         self,
         prompt: Prompt,
-        after: str,
+        situation: Situation,
         extent: Extent,
         max_tokens: int,
         cancel: Any,
@@ -85,6 +86,9 @@ class Writer:
         tokens, forced = self._tokens(prompt)
         if not tokens:
             return None
+        below = situation.after[len(situation.line_after) + 1 :]
+        above = situation.before[: len(situation.before) - len(situation.line_before)]
+        self.knowledge.focus(situation.name, (above, below), self.tokenizer.encode)
         state = self._snapshots.read(tokens[:-1], cancel) if len(tokens) > 1 else self._model.start()
         if state is None:
             return None
@@ -95,7 +99,7 @@ class Writer:
             temperature=0.7 if variant else 0.0,
             top_p=0.9,
             seed=variant,
-            sources=(self.tokenizer.encode(after[:DRAFT_SOURCE]),),
+            sources=(self.tokenizer.encode(below[:DRAFT_SOURCE]),),
             start=CachedState(state, tuple(tokens[-77:-1])),
             behind=tokens[:-1],
             cancel=cancel,

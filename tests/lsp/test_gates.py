@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import pytest
+
+from lsp.gates import judge
+from lsp.names import unresolved
+from lsp.situation import Situation, wants_lines
+from lsp.stopping import extent_of
+from lsp.syntax import parses
+from lsp.writer import Draft, Piece
+
+CODE = """import os
+from json import loads as parse
+
+LIMIT = 3
+
+
+def shout(text, *rest, sep=" ", **named):
+    parts = [one.upper() for one in rest]
+    {}
+
+
+def other(hidden):
+    return hidden
+"""
+
+
+def at(marked: str, language: str = "python") -> Situation:
+    before, _, after = marked.partition("|")
+    return Situation("file:///a.py", "a.py", language, before, after)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["return text + sep.join(parts)", "return os.path.join(text, LIMIT)", "for x in rest: print(x)",
+     "return shout(*rest)",
+     "return [y for y in named]", "return parse(text, cls=None)", "with open(text) as file: file.read()",
+     "return lambda z: z + 1", "total = len(rest)", "return other(hidden=text)"],
+)  # fmt: skip
+def test_names_that_resolve(text):
+    assert unresolved(at(CODE.format("|")), text) == []
+
+
+@pytest.mark.parametrize(("text", "names"), [("return hidden", ["hidden"]), ("return one", ["one"]),
+                                             ("return json.loads(text)", ["json"])])  # fmt: skip
+def test_names_that_do_not(text, names):
+    assert unresolved(at(CODE.format("|")), text) == names
+
+
+def test_modules_are_of_the_library_or_the_repository():
+    assert unresolved(at("|\n"), "import re, ours.part", ["ours"]) == []
+    assert unresolved(at("|\n"), "from theirs import thing", ["ours"]) == ["theirs"]
+    assert unresolved(at("|\n"), "from theirs import thing") == []
+    assert unresolved(at("from x import *\n|\n"), "anything") == []
+
+
+@pytest.mark.parametrize(
+    ("marked", "text"),
+    [("x = f(|", "1, 2)"), ("if x|", " > 3:"), ("def f(|", "a, b):"), ("x = [\n    1,\n    |\n]", "2,"),
+     ("def f(x):\n    |\n", "if x:\n        return 1"), ("x = foo(|)", "1, 2"), ("x = {|", '"a": 1,')],
+)  # fmt: skip
+def test_what_parses(marked, text):
+    assert parses(at(marked), text)
+
+
+@pytest.mark.parametrize(("marked", "text"), [("x = |", "1 +* 2"), ("return |\n", "foo)"), ("def |", "1f():"),
+                                              ("x = foo(|)", "1, = 3")])  # fmt: skip
+def test_what_does_not_parse(marked, text):
+    assert not parses(at(marked), text)
+
+
+def test_other_languages_parse_too_and_unknown_ones_are_let_through():
+    assert parses(at("function f(a) {\n  return |\n}\n", "javascript"), "a + 1;")
+    assert not parses(at("function f(a) {\n  return |\n}\n", "javascript"), "a + ;)")
+    assert parses(at("|", "cobol"), "((((")
+
+
+def draft(text: str, *probabilities: float) -> Draft:
+    size = -(-len(text) // len(probabilities))
+    pieces = [Piece(n * size, (n + 1) * size, p) for n, p in enumerate(probabilities)]
+    return Draft(text, tuple(pieces), True)
+
+
+def test_unsure_lines_are_left_out():
+    situation = at("def f(x):\n    |\n")
+    text = "y = x + 1\n    z = y + 2"
+    assert judge(draft(text, 0.9, 0.9), situation, 0.5).text == text
+    assert judge(draft(text, 0.9, 0.01), situation, 0.5).text == "y = x + 1"
+    assert judge(draft(text, 0.1, 0.9), situation, 0.5).reason == "not sure enough"
+
+
+def test_a_line_with_an_unknown_name_is_left_out():
+    situation = at("def f(x):\n    |\n")
+    assert judge(draft("y = x + 1\n    z = w", 1.0), situation, 0.5).text == "y = x + 1"
+    assert judge(draft("return w", 1.0), situation, 0.5).reason == "unknown names"
+
+
+def test_where_lines_are_wanted():
+    assert wants_lines(at("def f():\n    |\n"), "auto")
+    assert not wants_lines(at("def f():\n    x = |\n"), "auto")
+    assert not wants_lines(at("def f():\n    |\n"), "never")
+    assert wants_lines(at("x = |\n"), "always")
+    assert not wants_lines(at("x = | + 1\n"), "always")
+    assert not wants_lines(at("# a comment|\n"), "always")
+
+
+@pytest.mark.parametrize(
+    ("marked", "written", "kept"),
+    [("def f():\n    |", "a = 1\n    b = 2\ndef g(", "a = 1\n    b = 2"),
+     ("def f():\n    |", "a = 1\n\n    b", "a = 1"),
+     ("def f():\n    |", "for x in y:\n        z()\n    w()\n\n", "for x in y:\n        z()\n    w()"),
+     ("call(\n    |", "a,\n    b,\n)\nnext", "a,\n    b,\n)"), ("def f():\n|", "    return 1\nx = 2", "    return 1")],
+)  # fmt: skip
+def test_a_block_ends_where_it_is_indented_less(marked, written, kept):
+    assert extent_of(at(marked), True).cut(written) == (kept, True)
+
+
+def test_a_line_ends_with_it():
+    assert extent_of(at("x = |"), False).cut("1\ny") == ("1", True)
+    assert extent_of(at("x = |"), False).cut("12") == ("12", False)
+    assert extent_of(at("def f():\n    |"), True).cut("a\n  ") == ("a\n  ", False)
