@@ -57,7 +57,8 @@ def as_object(answer: Answer, root: Path) -> dict[str, Any]:
 def _model(environment: Environment) -> tuple[Any, Any]:
     from coder.cli.local_model import load_model, user_settings
 
-    return load_model(environment, user_settings(environment))
+    model, tokenizer = load_model(environment, user_settings(environment))
+    return getattr(model, "trunk", model), tokenizer  # commands are read from the left: no block side is needed
 
 
 def _show(answer: Answer, environment: Environment, root: Path) -> None:
