@@ -184,7 +184,8 @@ class Actions:
             status.message(types.MessageType.Info, "coder: no function without a body is here.")
             return False
         before, after = (part.replace("\r\n", "\n") for part in (text[: stub.start], text[stub.end :]))
-        situation = Situation(uri, self.server.folders.path_of(uri), document.language, before, after)
+        folders = self.server.folders
+        situation = Situation(uri, folders.path_of(uri), document.language, before, after, folders.name_of(uri))
         lines = split_lines(before)
         prompt = prompt_of(situation, lines, len(lines) - 1)
         extent = Extent(True, len(stub.indentation), len(stub.indentation), BODY_LINES)

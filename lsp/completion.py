@@ -179,6 +179,9 @@ class Completions:
         except asyncio.CancelledError:
             asyncio.get_running_loop().call_later(GRACE, _end_if_alone, running)
             raise
+        except Exception as error:
+            _log.error("no completion: %s in the model's thread", type(error).__name__)
+            return None
         finally:
             running.waiting -= 1
 

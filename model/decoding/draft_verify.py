@@ -132,7 +132,7 @@ def generate(
         if previewed:
             patience.learn(stood)
         ahead = []
-        if stood == len(drafts) and masks and run.going:
+        if stood == len(drafts) and len(logits_TV) > len(drafts) + 1 and run.going:
             ahead = run.guess(logits_TV[len(drafts) + 1 :])[0].tolist()
         if foresight is not None and run.going:
             ahead = foresight.drafts(len(pending) - 1 + stood, fresh[-1])

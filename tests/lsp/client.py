@@ -36,6 +36,7 @@ class Editor(LanguageClient):
         self.configuration: dict[str, Any] = {}
         self.root = Path()
         self.model: Any = None
+        self.server: Any = None
         self.ended = False
 
         @self.feature("coder/status")
@@ -149,6 +150,7 @@ async def editing(
     editor.model = model
     environment = Environment(config=folder / "home" / "config", state=folder / "home" / "state")
     server = build(lambda name, precision: (model, ByteTokenizer()), environment, engines, folder / "kept")
+    editor.server = server
     thread = await editor.connect(server)
     capabilities = types.ClientCapabilities(
         general=types.GeneralClientCapabilities(position_encodings=[types.PositionEncodingKind(e) for e in encodings]),
