@@ -15,12 +15,11 @@ from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
 from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
-from coder.reading import Progress, Read, Reading, open_store, state_format
-from coder.reading_plan import LIMIT, ReadingTask
-from coder.reading_plan import plan as plan_reading
 from coder.repository import Repository
 
 if TYPE_CHECKING:
+    from coder.reading import Progress, Read
+    from coder.reading_plan import ReadingTask
     from coder.repair.context import Proved, RepairContext
     from sandbox.jail import Sandbox
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
@@ -123,12 +122,15 @@ class Engine:
         task: ReadingTask | None = None,
         loaded: tuple[Any, Any] | None = None,
         progress: Callable[[Progress], None] = lambda progress: None,
-        limit: int = LIMIT,
+        limit: int | None = None,
     ) -> Read:
         """The memory state of the repository for a task: its stable base first, what the task needs last. What is in
         the store is not read again. `loaded` is a model and its tokenizer that the caller has already."""
+        from coder import reading_plan
+        from coder.reading import Reading, open_store, state_format
+
         model, tokenizer = loaded or (self.load_model or self.open_model)()
-        planned = plan_reading(self.repository, task, limit)
+        planned = reading_plan.plan(self.repository, task, reading_plan.LIMIT if limit is None else limit)
         reading = Reading.of(self.repository, state_format(model).model_id, planned.order)
         base = len(Reading.of(self.repository, reading.model_id, planned.base).pieces)
         return reading.read(

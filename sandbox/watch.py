@@ -110,6 +110,13 @@ def _usage(place: str) -> tuple[int, int]:
     return size, entries
 
 
+def _device(place: Path) -> int | None:
+    try:
+        return os.stat(place).st_dev
+    except OSError:
+        return None
+
+
 class Gauge:
     """The limits of one run against what it uses now."""
 
@@ -136,8 +143,11 @@ class Gauge:
     def _entries(self, pids: list[int]) -> int:
         total = 0
         for place in self._inside:
+            inside = f"/proc/{pids[-1]}/root{place}"
             try:
-                mount = os.statvfs(f"/proc/{pids[-1]}/root{place}")
+                if os.stat(inside).st_dev == _device(place):
+                    continue  # the jail is still being set up, and this is the machine's own file system
+                mount = os.statvfs(inside)
                 total += mount.f_files - mount.f_ffree
             except OSError:
                 continue

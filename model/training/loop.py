@@ -133,7 +133,8 @@ class Trainer:
         torch.save(
             {
                 "side": self.side.state_dict(), "config": self.side.config.as_json(), "step": self.step,
-                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best, "packages": self.packages,
+                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best,
+                "packages": self.packages,
             },
             path.with_suffix(".tmp"),
         )  # fmt: skip

@@ -243,7 +243,7 @@ def test_nothing_is_left_on_disk_or_open(any_jail: Sandbox, tree: WorkingCopy) -
     before = len(os.listdir("/proc/self/fd"))
     any_jail.run(["sh", "-c", "echo x > x; mkdir d"], tree, SHORT)
     assert len(os.listdir("/proc/self/fd")) == before
-    assert {path.name for path in tree.base.iterdir()} <= {"pristine", "box"}
+    assert {path.name for path in tree.base.iterdir()} <= {"pristine", "box", "in-use"}
     assert not any((tree.base / "box").glob("*"))
 
 
