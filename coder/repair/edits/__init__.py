@@ -14,7 +14,7 @@ from coder.repair.edits.priors import SHARES
 
 # Edits of one family in one region, at most: large functions would drown the rest.
 MOST = 800
-# Edits that are written before that choice, of all families of one module: where there are more, a file is mostly tables.
+# Edits written before that choice, of all families of one module: where there are more, a file is mostly tables.
 WRITTEN = 20_000
 _FAMILIES = (operators, names, literals, conditions, calls, containers, statements, donors)
 
