@@ -6,7 +6,7 @@ from typing import Any
 
 
 def load(name: str, precision: str) -> tuple[Any, Any]:
-    """A model and its tokenizer by name or folder. Raises what `model.weights.catalogue.load` raises."""
-    from model.weights import catalogue
+    """A model and its tokenizer by name or folder. Raises what `model.library.open_model` raises."""
+    from model.library import open_model
 
-    return catalogue.load(name, precision)
+    return open_model(name, precision)

@@ -75,6 +75,25 @@ def test_other_languages_parse_too_and_unknown_ones_are_let_through():
     assert parses(at("|", "cobol"), "((((")
 
 
+@pytest.mark.parametrize(
+    ("language", "marked", "good", "bad"),
+    [
+        ("typescript", "const x: number = |\n", "a + 1;", "a + ;"),
+        ("go", "package a\nfunc f() int {\n\treturn |\n}\n", "1 + 2", "1 +)"),
+        ("rust", "fn f() -> i32 {\n    |\n}\n", "let x = 1;", "let = 1;;)"),
+        ("java", "class A {\n  int f() {\n    |\n  }\n}\n", "return 1;", "return 1;)"),
+        ("cpp", "int f() {\n  |\n}\n", "return 1;", "return 1);"),
+        ("shellscript", "for x in *; do\n  |\ndone\n", "echo $x", "echo $(x)) ;;"),
+        ("css", "p {\n  |\n}\n", "color: red;", "color red } }"),
+        ("html", "<p>|</p>\n", "<b>x</b>", "<b>x</i></b"),
+    ],
+)
+def test_languages_with_a_grammar_of_their_own(language, marked, good, bad):
+    pytest.importorskip({"shellscript": "tree_sitter_bash"}.get(language, f"tree_sitter_{language}"))
+    assert parses(at(marked, language), good)
+    assert not parses(at(marked, language), bad)
+
+
 def draft(text: str, *probabilities: float) -> Draft:
     size = -(-len(text) // len(probabilities))
     pieces = [Piece(n * size, (n + 1) * size, p) for n, p in enumerate(probabilities)]

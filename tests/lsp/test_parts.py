@@ -1,0 +1,222 @@
+"""The parts behind a completion: snapshots, the worker, the cache that follows typing, knowledge, reading, settings."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import wait
+
+import pytest
+
+from coder.repository import Repository
+from lsp.following import SIZE, Following
+from lsp.knowledge import Knowledge
+from lsp.prompt import anchor, prompt_of
+from lsp.reading import Reading, relevant_first
+from lsp.settings import Settings
+from lsp.situation import Situation
+from lsp.snapshots import BLOCK, Snapshots
+from lsp.tokens_kept import TokensKept
+from lsp.worker import Urgency, Worker
+from lsp.workspace import Workspace
+from tests.lsp.parrot import Parrot, never
+from tests.model.toy import ByteTokenizer, ToyModel
+
+
+def situation(before: str, after: str = "") -> Situation:
+    return Situation("file:///a.py", "a.py", "python", before, after)
+
+
+# -- snapshots ---------------------------------------------------------------------------------------------------------
+
+
+def test_moving_the_cursor_costs_only_what_was_not_read():
+    model = Parrot("")
+    snapshots = Snapshots(model)
+    text = bytes(range(97, 123)) * 40
+    for upto, fresh in ((900, 900), (1000, 100), (300, 0), (950, 0), (1000, 0)):
+        before = model.read
+        assert snapshots.read(list(text[:upto]), never()) == text[:upto]
+        assert model.read - before <= max(fresh, 650 if upto == 950 else 0)
+    assert len(snapshots) < 4000
+
+
+def test_a_model_that_cannot_go_back_is_restored_at_a_block(monkeypatch):
+    model = ToyModel()
+    snapshots = Snapshots(model)
+    text = [letter % 200 for letter in range(3 * BLOCK)]
+    assert snapshots.read(text, never()) == tuple(text)
+    read = []
+    commit = model.commit
+    monkeypatch.setattr(
+        model, "commit", lambda ids, state, **more: (read.append(len(ids)), commit(ids, state, **more))[1]
+    )
+    changed = [*text[: 2 * BLOCK + 10], 7, 7]
+    assert snapshots.read(changed, never()) == tuple(changed)
+    assert sum(read) == 12
+
+
+def test_a_cancelled_reading_is_gone_on_with():
+    model = Parrot("")
+    snapshots = Snapshots(model)
+    flag = threading.Event()
+    flag.set()
+    assert snapshots.read([97] * 600, flag) is None
+    assert snapshots.read([97] * 600, never()) == b"a" * 600
+    snapshots = Snapshots(model, tokens=1000)
+    for letter in b"abcd":
+        snapshots.read([letter] * 600, never())
+    assert len(snapshots) <= 1000
+
+
+# -- worker ------------------------------------------------------------------------------------------------------------
+
+
+def test_who_waits_comes_first_and_ends_a_guess():
+    worker = Worker()
+    order = []
+
+    def guess(cancel):
+        cancel.wait(10)
+        order.append("guess")
+
+    ahead = worker.submit(guess, Urgency.AHEAD)
+    while worker._running is not ahead:
+        time.sleep(0.001)
+    idle = worker.submit(lambda cancel: order.append("idle"), Urgency.IDLE)
+    now = worker.submit(lambda cancel: order.append("now"))
+    wait([ahead.future, idle.future, now.future], 10)
+    assert order == ["guess", "now", "idle"]
+    worker.close()
+
+
+def test_a_job_cancelled_in_the_queue_never_runs_and_errors_stay_in_their_job():
+    worker = Worker()
+    gate = threading.Event()
+    first = worker.submit(lambda cancel: gate.wait(10))
+    second = worker.submit(lambda cancel: pytest.fail("it ran"))
+    second.cancel.set()
+    third = worker.submit(lambda cancel: 1 / 0)
+    gate.set()
+    assert first.future.result(10) and second.future.result(10) is None
+    assert isinstance(third.future.exception(10), ZeroDivisionError)
+    worker.close()
+    assert worker.submit(lambda cancel: 1).future.result(10) is None
+
+
+# -- following ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_known_completion_follows_what_is_typed():
+    following = Following()
+    following.put(situation("x = "), "foo(bar)")
+    assert following.get(situation("x = ")) == "foo(bar)"
+    assert following.get(situation("x = foo(")) == "bar)"
+    assert following.get(situation("x = fu")) is None
+    assert following.get(situation("y = foo(")) is None
+    assert following.get(situation("x = foo(bar)")) is None
+    following.put(situation("silent"), "")
+    assert following.get(situation("silent")) == ""
+    long = "line\n" * 1000
+    following.put(situation(long + "x"), "yz")
+    assert following.get(situation(long + "xy")) == "z"
+    for number in range(2 * SIZE):
+        following.put(situation(str(number)), "text")
+    assert len(following) == SIZE
+
+
+# -- prompt ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
+    lines = ["import os\n", *(f"value_{number} = {number} * 3  # some text\n" for number in range(2000))]
+    anchors = [anchor(lines, line) for line in range(1000, 1100)]
+    assert len(set(anchors)) <= 6
+    assert all(sum(map(len, lines[start:line])) <= 3200 for start, line in zip(anchors, range(1000, 1100)))
+    prompt = prompt_of(situation("".join(lines[:1000]) + "val"), lines, 1000)
+    assert prompt.head == "# a.py\nimport os\n"
+    assert prompt.body.endswith("some text\nval")
+    assert prompt_of(situation("im"), ["im"], 0).text == "# a.py\nim"
+
+
+# -- knowledge and reading ---------------------------------------------------------------------------------------------
+
+
+def test_the_edited_place_is_left_out_and_the_nearest_match_wins():
+    encode = ByteTokenizer().encode
+    knowledge = Knowledge()
+    knowledge.add("a.py", encode("value = compute(old)\n"))
+    knowledge.add("b.py", encode("value = compute(far)\n"))
+    assert knowledge.leave_out("a.py") is False
+    knowledge.build()
+    knowledge.open("a.py", encode("value = compute(old)\n"))
+    knowledge.focus("a.py", ("", ""), encode)
+    match = knowledge.find(encode("value = compute("))
+    assert match is not None and match.tokens.tolist() == [ord("f")]
+    knowledge.focus("a.py", ("value = compute(near)\n", ""), encode)
+    match = knowledge.find(encode("value = compute("))
+    assert match is not None and match.tokens.tolist() == [ord("n")]
+    knowledge.clear()
+    assert knowledge.find(encode("value = compute(")) is None
+
+
+def test_relevant_files_come_first():
+    paths = ["z/other.py", "a/b/far.py", "src/app/near.py", "src/app/open.py", "src/app/notes.md"]
+    assert relevant_first(paths, ["src/app/open.py"])[:3] == ["src/app/open.py", "src/app/near.py", "src/app/notes.md"]
+
+
+def test_reading_keeps_to_the_rules_gives_way_and_is_resumed(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "a.py").write_text("import ours.part\nx = 1\n")
+    (project / ".gitignore").write_text("hidden.py\n")
+    (project / "hidden.py").write_text("secret = 1\n")
+    (project / ".env").write_text("TOKEN=1\n")
+    (project / "picture.png").write_bytes(b"\x89")
+    encoded: list[str] = []
+
+    class Counting(ByteTokenizer):
+        def encode(self, text):
+            encoded.append(text)
+            return super().encode(text)
+
+    def read():
+        busy = iter([True, True, False, False, False, False, False])
+        done: list[int] = []
+        kept = TokensKept(tmp_path / "kept", "name")
+        reading = Reading(Knowledge(), Counting(), lambda: next(busy, False), kept)
+        reading.start([Repository(project)], ["a.py"], done.append)
+        assert reading._thread is not None
+        reading._thread.join(20)
+        assert done == [1]
+        return reading
+
+    assert {"a", "ours"} <= read().modules
+    assert encoded == ["import ours.part\nx = 1\n"]
+    read()
+    assert len(encoded) == 1
+    (tmp_path / "kept").joinpath(next(path.name for path in (tmp_path / "kept").iterdir())).write_bytes(b"torn")
+    read()
+    assert len(encoded) == 2
+
+
+def test_a_link_out_of_the_workspace_is_not_of_it(tmp_path):
+    (tmp_path / "project").mkdir()
+    (tmp_path / "outside.py").write_text("x = 1\n")
+    (tmp_path / "project" / "link.py").symlink_to(tmp_path / "outside.py")
+    workspace = Workspace()
+    assert workspace.set_folders([(tmp_path / "project").as_uri(), (tmp_path / "missing").as_uri()]) != []
+    assert not workspace.admits((tmp_path / "project" / "link.py").as_uri())
+    assert workspace.admits((tmp_path / "project" / "a.py").as_uri())
+    assert workspace.admits("untitled:Untitled-1")
+    assert not workspace.admits("https://example.org/a.py")
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_settings_that_make_no_sense_are_named_and_left():
+    settings, complaints = Settings().updated({"threshold": 2, "multiline": "never", "maxTokens": 5.0, "model": ""})
+    assert settings == Settings(multiline="never", max_tokens=5)
+    assert [complaint.split()[2] for complaint in complaints] == ["coder.model", "coder.threshold"]
+    assert Settings().updated(None) == (Settings(), [])

@@ -1,0 +1,49 @@
+"""The real model behind a completion."""
+
+from __future__ import annotations
+
+from lsp.gates import judge
+from lsp.knowledge import Knowledge
+from lsp.positions import split_lines
+from lsp.prompt import prompt_of
+from lsp.situation import Situation
+from lsp.stopping import extent_of
+from lsp.writer import Writer
+from tests.lsp.parrot import never
+
+ABOVE = """class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, item):
+        self.items.append(item)
+
+    def pop(self):
+        return self.items.po"""
+
+
+def write(writer, before):
+    situation = Situation("u", "stack.py", "python", before, "\n")
+    lines = split_lines(before)
+    prompt = prompt_of(situation, lines, len(lines) - 1)
+    return writer.write(prompt, situation, extent_of(situation, False), 24, never()), situation
+
+
+def test_a_word_is_ended_inside_a_token_and_known_drafts_change_nothing(trunk):
+    model, tokenizer = trunk
+    draft, situation = write(Writer(model, tokenizer, Knowledge()), ABOVE)
+    assert draft.text == "p()" and draft.whole
+    assert judge(draft, situation, 0.45).text == "p()"
+    assert draft.confidence() > 0.5
+
+
+def test_what_the_repository_says_is_written(trunk):
+    model, tokenizer = trunk
+    before = "import config\n\n\ndef start():\n    settings = config.load_from_environ"
+    alone, _ = write(Writer(model, tokenizer, Knowledge()), before)
+    knowledge = Knowledge()
+    knowledge.add("other.py", tokenizer.encode("settings = config.load_from_environment_or_quit(strict=7)\n" * 3))
+    knowledge.build()
+    informed, _ = write(Writer(model, tokenizer, knowledge), before)
+    assert informed.text == "ment_or_quit(strict=7)"
+    assert alone.text != informed.text
