@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,10 +27,9 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VSIX = ROOT / "lsp" / "editors" / "vscode" / "coder.vsix"
 PICTURE = ROOT / "docs" / "pictures" / "vscode.png"
+DRIVER = HERE / "vscode" / "drive.mjs"
 EXAMPLE = HERE / "vscode" / "example"
 QUIET = {
-    "editor.inlineSuggest.enabled": True,
-    "editor.quickSuggestions": {"other": "off", "comments": "off", "strings": "off"},
     "editor.wordBasedSuggestions": "off",
     "editor.minimap.enabled": False,
     "editor.autoClosingBrackets": "never",
@@ -38,8 +38,6 @@ QUIET = {
     "workbench.startupEditor": "none",
     "workbench.colorTheme": "Default Dark Modern",
     "workbench.secondarySideBar.defaultVisibility": "hidden",
-    "chat.commandCenter.enabled": False,
-    "security.workspace.trust.enabled": False,
 }
 
 
@@ -78,7 +76,8 @@ def code_server(folder: Path, server: list[str]) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{probe.getsockname()[1]}"
     options = ["--auth", "none", "--bind-addr", address, "--disable-telemetry", "--disable-update-check"]
-    process = subprocess.Popen([program, *places, *options, "--disable-workspace-trust"], env=environment())
+    command = [program, *places, *options, "--disable-workspace-trust"]
+    process = subprocess.Popen(command, env=environment(), start_new_session=True)
     try:
         end = time.monotonic() + 120
         while True:
@@ -90,7 +89,7 @@ def code_server(folder: Path, server: list[str]) -> Iterator[str]:
                 time.sleep(0.3)
         yield f"http://{address}"
     finally:
-        process.terminate()
+        os.killpg(process.pid, signal.SIGTERM)
         process.wait(30)
 
 
@@ -105,7 +104,7 @@ def drive(address: str, project: Path, file: str, text: str, picture: Path | Non
         "text": text,
         "picture": str(picture) if picture else None,
     }
-    command = ["node", str(HERE / "vscode" / "drive.mjs"), json.dumps(order)]
+    command = ["node", str(DRIVER), json.dumps(order)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=500, cwd=project.parent)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -9,7 +9,7 @@ const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "
 const page = await browser.newPage({ viewport: { width: 1100, height: 620 } });
 page.setDefaultTimeout(60_000);
 
-// Lines as the editor draws them: ghost text lies in the line when it has one line, in a zone below when it has several.
+// Lines as the editor draws them, ghost text of one line included.
 const lines = () =>
   page.$$eval(".editor-instance .view-lines .view-line", (all) =>
     all
@@ -17,8 +17,8 @@ const lines = () =>
       .map((line) => line.textContent.replaceAll("\u00a0", " ").trimEnd()),
   );
 const ghost = () =>
-  page.$$eval("[class*='ghost-text-decoration'], .suggest-preview-text .view-line, .ghost-text .view-line", (all) =>
-    all.map((part) => part.textContent.replaceAll("\u00a0", " ")).join("\n"),
+  page.$$eval("[class*='ghost-text-decoration']", (parts) =>
+    parts.map((part) => part.textContent.replaceAll("\u00a0", " ")).join(""),
   );
 
 try {
