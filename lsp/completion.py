@@ -206,7 +206,7 @@ class Completions:
             return
         indentation = situation.indentation + ("    " if text.rstrip().endswith((":", "{")) else "")
         below = situation.typed("\n" + indentation)
-        further = Prompt(prompt.head, prompt.body + text + "\n" + indentation)
+        further = prompt.extended(text + "\n" + indentation)
         loop = asyncio.get_running_loop()
 
         def keep(job: Job) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsp.situation import COMMENTS, Situation
 
@@ -21,19 +21,31 @@ _IMPORT = re.compile(
 
 @dataclass(frozen=True)
 class Prompt:
-    """`head` (what stands for the skipped beginning of the file) and `body` (the text up to the cursor)."""
+    """`head` (what stands for the skipped beginning of the file) and `body` (the text up to the cursor). `shorter`: the
+    same with later beginnings, which may have been read already when the cursor comes from below."""
 
     head: str
     body: str
+    shorter: tuple[Prompt, ...] = ()
 
     @property
     def text(self) -> str:
         return self.head + self.body
 
+    def extended(self, text: str) -> Prompt:
+        """With `text` written at the cursor."""
+        return Prompt(self.head, self.body + text, tuple(one.extended(text) for one in self.shorter))
+
 
 def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str] = ()) -> Prompt:
     """The prompt for a cursor in `line` of the document's `lines`; `earlier` are the notebook cells above."""
-    start = anchor(lines, line)
+    first, *later = anchors(lines, line)
+    prompt, *shorter = (_from(start, situation, lines, line, earlier) for start in (first, *later))
+    return replace(prompt, shorter=tuple(shorter))
+
+
+def _from(start: int, situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str]) -> Prompt:
+    """The prompt whose text begins at line `start`."""
     body = "".join(one.rstrip("\r\n") + "\n" for one in lines[start:line]) + situation.line_before
     head = _path_line(situation)
     if start > 0:
@@ -44,9 +56,9 @@ def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Se
     return Prompt(head, body)
 
 
-def anchor(lines: Sequence[str], line: int) -> int:
-    """The line where the text for the model begins: the first one, or a multiple of the stride that keeps at least
-    half the budget above the cursor."""
+def anchors(lines: Sequence[str], line: int) -> list[int]:
+    """Lines where the text for the model may begin, the best first: the file's first one, or a multiple of the stride
+    that keeps at least half the budget above the cursor; then the next two multiples."""
     size = first = 0
     for number in range(line, -1, -1):
         size += len(lines[number])
@@ -54,10 +66,11 @@ def anchor(lines: Sequence[str], line: int) -> int:
             first = number + 1
             break
     if first == 0:
-        return 0
+        return [0]
     stride = max(1, (line - first) // 2)
     stride = 1 << (stride.bit_length() - 1)  # a power of two: the same for many cursor lines
-    return min(-(-first // stride) * stride, line)
+    start = -(-first // stride) * stride
+    return [min(start, line), *(later for later in (start + stride, start + 2 * stride) if later <= line - stride // 2)]
 
 
 def _path_line(situation: Situation) -> str:

@@ -16,6 +16,7 @@ from lsp.situation import Situation
 from lsp.snapshots import Snapshots
 from lsp.stopping import Extent
 
+READ_AT_ONCE = 64  # tokens that take hardly longer than one
 DRAFT_SOURCE = 2_000  # characters below the cursor that may be copied from
 
 
@@ -120,11 +121,19 @@ class Writer:
         return None
 
     def _tokens(self, prompt: Prompt) -> tuple[list[int], str]:
-        """The prompt's tokens up to where one surely ends, and the text that must be spelled from there."""
+        """The prompt's tokens up to where one surely ends, and the text that must be spelled from there. Of a prompt
+        that is mostly unread, a shorter one that is mostly read is taken."""
         from model.decoding.healing import cut_back
 
         kept, forced = cut_back(prompt.text)
-        return self.tokenizer.encode(kept), forced
+        tokens = self.tokenizer.encode(kept)
+        missing = self._snapshots.missing(tokens)
+        if missing > READ_AT_ONCE:
+            for shorter in prompt.shorter:
+                other, end = self._tokens(shorter)
+                if other and self._snapshots.missing(other) < missing / 4:
+                    return other, end
+        return tokens, forced
 
 
 class _Typed:

@@ -11,7 +11,7 @@ import pytest
 from coder.repository import Repository
 from lsp.following import SIZE, Following
 from lsp.knowledge import Knowledge
-from lsp.prompt import anchor, prompt_of
+from lsp.prompt import anchors, prompt_of
 from lsp.reading import Reading, relevant_first
 from lsp.settings import Settings
 from lsp.situation import Situation
@@ -19,6 +19,7 @@ from lsp.snapshots import BLOCK, Snapshots
 from lsp.tokens_kept import TokensKept
 from lsp.worker import Urgency, Worker
 from lsp.workspace import Workspace
+from lsp.writer import Writer
 from tests.lsp.parrot import Parrot, never
 from tests.model.toy import ByteTokenizer, ToyModel
 
@@ -130,13 +131,25 @@ def test_a_known_completion_follows_what_is_typed():
 
 def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
     lines = ["import os\n", *(f"value_{number} = {number} * 3  # some text\n" for number in range(2000))]
-    anchors = [anchor(lines, line) for line in range(1000, 1100)]
-    assert len(set(anchors)) <= 6
-    assert all(sum(map(len, lines[start:line])) <= 3200 for start, line in zip(anchors, range(1000, 1100)))
+    starts = [anchors(lines, line)[0] for line in range(1000, 1100)]
+    assert len(set(starts)) <= 6
+    assert all(sum(map(len, lines[start:line])) <= 3200 for start, line in zip(starts, range(1000, 1100)))
     prompt = prompt_of(situation("".join(lines[:1000]) + "val"), lines, 1000)
     assert prompt.head == "# a.py\nimport os\n"
     assert prompt.body.endswith("some text\nval")
     assert prompt_of(situation("im"), ["im"], 0).text == "# a.py\nim"
+
+
+def test_moving_up_reads_little():
+    lines = [f"value_{number} = {number} * 3  # some text\n" for number in range(2000)]
+    model = Parrot("")
+    writer = Writer(model, ByteTokenizer(), Knowledge())
+    writer.read(prompt_of(situation("".join(lines[:1000])), lines, 1000), never())
+    before = model.read
+    for line in range(995, 975, -1):
+        writer.read(prompt_of(situation("".join(lines[:line])), lines, line), never())
+    assert before > 1500
+    assert model.read - before < 200
 
 
 # -- knowledge and reading ---------------------------------------------------------------------------------------------
