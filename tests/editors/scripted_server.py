@@ -1,10 +1,10 @@
 """A language server whose completions are written beforehand: what the editors' tests talk to.
 
-Run as `python scripted_server.py script.json`. The script: `completions`, a list of `{"before", "texts", "delay",
-"rest"}` (`before` ends what stands left of the cursor, `texts` are the completions, `delay` is in seconds, `rest` tells
-that the item takes the rest of the line with it); `fix`, `{"find", "replace"}`, what the command `coder.fixTest`
-proposes, as if made for the version before when the test's name ends in `late`. `scripted/log` answers what was asked
-so far, `scripted/text` what the server holds of a document.
+Run as `python scripted_server.py script.json`. The script: `completions`, a list of entries: `before` ends what stands
+left of the cursor, `texts` are the completions, `delay` is in seconds, `whole` and `rest` tell that the item takes what
+stands left or right of the cursor with it. `fix`, `{"find", "replace"}`: what the command `coder.fixTest` proposes, made
+for the version before when the test's name ends in `late`. `scripted/log` answers what was asked so far, `scripted/text`
+what the server holds of a document.
 """
 
 from __future__ import annotations
@@ -25,16 +25,18 @@ log: list[list[Any]] = []
 
 
 def proposed(document: TextDocument, position: types.Position, entry: dict[str, Any], text: str) -> Any:
-    """An item that replaces the line up to the cursor by itself and the text, and with `rest` the whole line."""
+    """An item at the cursor; with `whole` it replaces what stands left of the cursor by itself, with `rest` what stands
+    right of it."""
     lines = document.lines or [""]
     line = lines[position.line].rstrip("\r\n") if position.line < len(lines) else ""
     codec = document.position_codec
     cursor = codec.position_from_client_units(lines, position).character
-    rest = line[cursor:] if entry.get("rest") else ""
-    end = types.Position(position.line, cursor + len(rest))
+    start = 0 if entry.get("whole") else cursor
+    end = len(line) if entry.get("rest") else cursor
+    extent = types.Range(types.Position(position.line, start), types.Position(position.line, end))
     return types.InlineCompletionItem(
-        insert_text=line[:cursor] + text + rest,
-        range=codec.range_to_client_units(lines, types.Range(types.Position(position.line, 0), end)),
+        insert_text=line[start:cursor] + text + line[cursor:end],
+        range=codec.range_to_client_units(lines, extent),
     )
 
 

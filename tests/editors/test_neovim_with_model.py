@@ -15,6 +15,7 @@ EXAMPLE = HERE / "vscode" / "example"
 
 @pytest.mark.slow
 def test_the_model_completes_and_tab_inserts_what_was_shown(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("")  # makes the folder a project: files outside one are not completed
     server = [str(Path(sys.executable).with_name("coder")), "lsp"]
     editor = Editor(tmp_path, "{ debounce_ms = 40 }", server, patience=180)
     try:
