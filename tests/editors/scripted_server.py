@@ -2,8 +2,8 @@
 
 Run as `python scripted_server.py script.json`. The script: `completions`, a list of entries: `before` ends what stands
 left of the cursor, `texts` are the completions, `delay` is in seconds, `whole` and `rest` tell that the item takes what
-stands left or right of the cursor with it. `fix`, `{"find", "replace"}`: what the command `coder.fixTest` proposes, made
-for the version before when the test's name ends in `late`. `scripted/log` answers what was asked so far, `scripted/text`
+stands left or right of the cursor with it. `fix`, `{"find", "replace"}`: what the command `coder.fixTest` proposes, for
+the version before when the test's name ends in `late`. `scripted/log` answers what was asked so far, `scripted/text`
 what the server holds of a document.
 """
 
