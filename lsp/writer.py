@@ -97,6 +97,7 @@ class Writer:
             tokens[-1:],
             max_tokens + len(forced),
             begin=forced.encode(),
+            solid=not situation.line_before.strip(),
             temperature=0.7 if variant else 0.0,
             top_p=0.9,
             seed=variant,

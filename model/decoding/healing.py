@@ -39,6 +39,7 @@ class Speller:
         spelled = [(tokenizer.token_bytes(token), token) for token in range(tokenizer.vocabulary)]
         self._sorted = sorted(pair for pair in spelled if pair[0])
         self._bytes = [piece for piece, _ in self._sorted]
+        self._blank: dict[int, list[int]] = {}
 
     def allowed(self, rest: bytes) -> list[int]:
         """Tokens that spell a beginning of `rest`, or `rest` and more. Never empty where every byte has a token."""
@@ -46,6 +47,12 @@ class Speller:
         for size in range(1, len(rest)):
             ids += self._spelling(rest[:size], whole=True)
         return ids + self._spelling(rest, whole=False)
+
+    def blank(self, skipped: int) -> list[int]:
+        """Tokens that have white space behind their first `skipped` bytes."""
+        if skipped not in self._blank:
+            self._blank[skipped] = [token for piece, token in self._sorted if piece[skipped : skipped + 1].isspace()]
+        return self._blank[skipped]
 
     def _spelling(self, start: bytes, whole: bool) -> list[int]:
         at, found = bisect_left(self._bytes, start), []

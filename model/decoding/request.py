@@ -27,7 +27,8 @@ class Generation:
     prompt: ids to continue, at least one.
     max_tokens: bound on the ids that are written; the end token is not counted.
     begin: what the text must begin with, as part of it: the end of a prompt that was cut back to where a token surely
-    ends (`model.decoding.healing`).
+    ends (`model.decoding.healing`). solid: what comes behind it must not be white space, as behind the indentation that
+    a user chose.
     stop: the text ends before the first of these strings. Inside a grammar they do nothing: they could cut it open.
     ends: ids that end the text besides the tokenizer's `end_id`.
     temperature: 0 takes the likeliest token. top_p: nucleus, (0, 1]. seed: same seed, same text, whatever was drafted.
@@ -42,6 +43,7 @@ class Generation:
     prompt: Sequence[int]
     max_tokens: int = 256
     begin: bytes = b""
+    solid: bool = False
     stop: tuple[str, ...] = ()
     ends: tuple[int, ...] = ()
     temperature: float = 0.0
@@ -64,7 +66,7 @@ class Generation:
             raise ValueError(f"top_p must lie in (0, 1], but is {self.top_p}")
         if any(not text for text in self.stop):
             raise ValueError("a stop string is empty")
-        if self.begin and self.grammar is not None:
+        if (self.begin or self.solid) and self.grammar is not None:
             raise ValueError("a grammar already says how the text begins")
 
 

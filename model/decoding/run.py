@@ -26,6 +26,7 @@ class Run:
         self.guide = request.grammar.guide(request.max_tokens) if request.grammar else None
         self._tokenizer = tokenizer
         self._rest = request.begin  # what must still be spelled
+        self._solid = request.solid  # whether white space must not come behind it, and nothing has come yet
         self._confidence = 1.0
         self._chooser = Chooser(request.temperature, request.top_p, request.seed)
         self._text = TextStream(tokenizer, () if request.grammar else request.stop)
@@ -49,15 +50,26 @@ class Run:
         return choice
 
     def _choose(self, logits_V: torch.Tensor) -> Choice:
-        if self._rest:
-            allowed_V = torch.zeros(logits_V.shape[-1], dtype=torch.bool, device=logits_V.device)
-            allowed_V[speller_of(self._tokenizer).allowed(self._rest)] = True
-            return self._chooser.one(logits_V, len(self.written), allowed_V)
+        if self._rest or self._solid:
+            return self._begun(logits_V)
         if self.guide is None:
             return self._chooser.one(logits_V, len(self.written))
         choice = self._chooser.one(logits_V, len(self.written), self.guide.allowed(logits_V.shape[-1]))
         token = self.guide.admit(choice.token)
         return choice if token == choice.token else Choice(token, 1.0)
+
+    def _begun(self, logits_V: torch.Tensor) -> Choice:
+        """A token that spells the forced beginning, or what may stand behind it. White space that is unwanted there
+        still counts in the confidence."""
+        speller, possible_V = speller_of(self._tokenizer), logits_V.float()
+        if self._rest:
+            spelled = torch.tensor(speller.allowed(self._rest), device=logits_V.device)
+            possible_V = torch.full_like(possible_V, -torch.inf).index_copy(0, spelled, possible_V[spelled])
+        wanted_V = possible_V > -torch.inf
+        if self._solid:
+            wanted_V[speller.blank(len(self._rest))] = False
+        choice = self._chooser.one(possible_V, len(self.written), wanted_V)
+        return Choice(choice.token, float(torch.exp(possible_V[choice.token] - possible_V.logsumexp(0))))
 
     def guess(self, logits_TV: torch.Tensor, ahead: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
         """Tokens [T] and probabilities [T] for positions from the `ahead`-th open one on, blind to the grammar."""
@@ -69,7 +81,9 @@ class Run:
             self.reason = Reason.STOP
             return Settled((), self._text.close())
         self.written.append(token)
-        self._rest = advance(self._rest, self._tokenizer.token_bytes(token)) if self._rest else b""
+        piece = self._tokenizer.token_bytes(token)
+        self._solid = self._solid and len(piece) <= len(self._rest)
+        self._rest = advance(self._rest, piece)
         text = self._text.push(token)
         if self.guide is not None:
             self.guide.advance(token)
