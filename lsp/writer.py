@@ -88,7 +88,8 @@ class Writer:
         if not tokens:
             return None
         below = situation.after[len(situation.line_after) + 1 :]
-        above = situation.before[: len(situation.before) - len(situation.line_before)]
+        # Without the last line's end: it would say how this very place goes on, cut off from its indentation.
+        above = situation.before[: len(situation.before) - len(situation.line_before)].rstrip()
         self.knowledge.focus(situation.name, (above, below), self.tokenizer.encode)
         state = self._snapshots.read(tokens[:-1], cancel) if len(tokens) > 1 else self._model.start()
         if state is None:

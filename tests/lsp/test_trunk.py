@@ -47,3 +47,16 @@ def test_what_the_repository_says_is_written(trunk):
     informed, _ = write(Writer(model, tokenizer, knowledge), before)
     assert informed.text == "ment_or_quit(strict=7)"
     assert alone.text != informed.text
+
+
+def test_the_end_of_the_text_above_says_nothing_about_this_place(trunk):
+    model, tokenizer = trunk
+    heard = []
+
+    class Spy(Knowledge):
+        def find(self, context):
+            heard.append(super().find(context))
+            return heard[-1]
+
+    write(Writer(model, tokenizer, Spy()), "first = make(1)\nsecond = build(2)\n    ")
+    assert heard[0] is None
