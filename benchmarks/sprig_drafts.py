@@ -92,10 +92,8 @@ def run(model: Any, tokenizer: Any, case: Case, way: str, foresight: int) -> tup
     prompt = case.prompt
     state = model.start()
     _, state = model.commit(prompt[:-1], state, rows=slice(0, 0))
-    sources = case.sources if "n-gram" in way else ()
+    sources = (*case.sources, prompt) if "n-gram" in way else ()
     request = Generation(prompt[-1:], max_tokens=WRITTEN, sources=sources, start=state)
-    if "n-gram" in way:
-        request = Generation(prompt[-1:], max_tokens=WRITTEN, sources=(*sources, prompt), start=state)
     began = time.perf_counter()
     if way == "plain":
         events = list(autoregressive.generate(model, tokenizer, request))

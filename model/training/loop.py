@@ -48,7 +48,6 @@ class Plan:
     rate: float = 1.5e-3
     decay_share: float = 0.2
     checkpoint_minutes: float = 6.0
-    threads: int = 1
     trunk: str = "smollm2"
     device: str = "cpu"
 
@@ -215,8 +214,7 @@ def main() -> None:
     if "WORLD_SIZE" in os.environ:
         dist.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
     plan = Plan(
-        arguments.folder, arguments.corpus, arguments.minutes, seed=arguments.seed,
-        threads=arguments.threads, device=arguments.device,
+        arguments.folder, arguments.corpus, arguments.minutes, seed=arguments.seed, device=arguments.device,
     )  # fmt: skip
     trunk, _ = load(plan.trunk, "fp32")
     torch.manual_seed(plan.seed)

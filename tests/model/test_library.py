@@ -25,7 +25,7 @@ def test_the_default_is_sprig_with_its_trained_side():
     finished = events[-1]
     assert isinstance(finished, Finished)
     assert finished.accepted > 0.15 * finished.drafted
-    plain, _ = [], None
+    plain = []
     state = model.trunk.start()
     _, state = model.trunk.commit(tokenizer.encode(text), state)
     for _ in range(finished.tokens):
