@@ -77,7 +77,8 @@ class Comparison(Search):
         reader = Reader(Scorer(*self._context.load_model()), self._preface())
         pool = Pool(self._sources)
         for group in groups:
-            reader.skim(group)
+            for window in reader.windows(group):
+                reader.skim(window)
             pool.add(group)
         while True:
             while pool.ready < AHEAD and (batch := pool.unread(BATCH)):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder import events
+from coder.ahead import Ahead
 from coder.config import Settings
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
@@ -146,8 +147,8 @@ class Engine:
         """
         from coder.repair.context import RepairContext
 
-        with self.session(request) as session:
-            baseline = self.run_tests(session)
+        with Ahead(self.load_model or self._load_model) as model, self.session(request) as session:
+            baseline = self.run_tests(session, model.start if request.use_model else None)
             targets = self._targets(baseline, request)
             context = RepairContext(
                 tester=session.tester,
@@ -155,7 +156,7 @@ class Engine:
                 files=session.files,
                 hashes=session.hashes,
                 targets=targets,
-                load_model=(self.load_model or self._load_model) if request.use_model else None,
+                load_model=model if request.use_model else None,
                 timeout_s=self.settings.timeout,
                 max_candidates=self.settings.max_candidates,
                 find_all=request.find_all,
@@ -168,18 +169,20 @@ class Engine:
             self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
         return patches
 
-    def run_tests(self, session: Session) -> Baseline:
-        """The whole suite as it is. Raises Failure with TESTS_NOT_RUN."""
+    def run_tests(self, session: Session, on_failure: Callable[[], None] | None = None) -> Baseline:
+        """The whole suite as it is. `on_failure` is called at each failing test. Raises Failure with TESTS_NOT_RUN."""
         from sandbox.testing.report import TestsNotRun
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
             self.listener(events.Tested(done, total, node, outcome.value))
+            if on_failure is not None and outcome.failing:
+                on_failure()
 
         try:
             session.baseline = session.tester.baseline(progress=progress)
         except TestsNotRun as error:
             raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
-        self.listener(_test_run(session.baseline))
+        self.listener(events.TestRun.of(session.baseline))
         return session.baseline
 
     # -- apply -----------------------------------------------------------------------------------------------------
@@ -348,12 +351,3 @@ def _some(nodes: Sequence[str] | Mapping[str, Any], limit: int = 3) -> str:
     names = list(nodes)
     rest = len(names) - limit
     return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def _test_run(baseline: Baseline) -> events.TestRun:
-    from sandbox.testing.report import Outcome
-
-    skipped = sum(test.outcome in (Outcome.SKIPPED, Outcome.XFAILED) for test in baseline.tests.values())
-    return events.TestRun(
-        "baseline", len(baseline.passing), len(baseline.failing), skipped, baseline.seconds, baseline.failing
-    )

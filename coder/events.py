@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from sandbox.testing.report import Baseline
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,15 @@ class TestRun(Event):
     skipped: int
     seconds: float
     failing: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, baseline: Baseline) -> TestRun:
+        from sandbox.testing.report import Outcome
+
+        skipped = sum(test.outcome in (Outcome.SKIPPED, Outcome.XFAILED) for test in baseline.tests.values())
+        return cls(
+            "baseline", len(baseline.passing), len(baseline.failing), skipped, baseline.seconds, baseline.failing
+        )
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from coder import events
@@ -17,7 +17,7 @@ from coder.repair.rank import Reader, score
 from coder.repair.singles import Singles, waves
 
 BATCH = 16
-# So many read candidates are kept ahead of the prover before the author does dearer things.
+# So many read candidates are kept ahead of the prover.
 AHEAD = 64
 # Functions beyond the first few join the search after so many trials each time.
 PATIENCE = 300
@@ -28,10 +28,12 @@ BASES = 12
 class Author(threading.Thread):
     """Fills the pool in rounds of rising cost, as long as the search lasts.
 
-    Round a: single edits of the likeliest functions, then of the next; all are skimmed, the best are read. Round b:
-    edits on top of an edit that brought a failing test further. Round c: lines and expressions that the model writes.
-    No round waits for another to end: what is cheap and due goes first. `warm` is set when the first candidates are in
-    order, `idle` while there is nothing left to do; `failure` holds what went wrong, if anything did.
+    Round a: single edits of the likeliest functions, then of the next. Round b: edits on top of an edit that brought a
+    failing test further. Round c: lines and expressions that the model writes. What costs no model goes into the pool
+    at once; the model's time is shared in turn between skimming, reading the best, and writing, so that none starves.
+    `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
+    what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
+    has `tried` and its `pace`, in trials per second.
     """
 
     def __init__(
@@ -53,12 +55,17 @@ class Author(threading.Thread):
         self._waves = waves(singles.suspicions)
         self._first: Sequence[Suspicion] = singles.suspicions[:4]
         self._promising: deque[Base] = deque()
+        self._unskimmed: deque[list[Candidate]] = deque()
         self._bases = 0
         self._wave = 0
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
+        self._turns: deque[Callable[[], bool]] = deque([self._skim, self._read, self._write])
+        self._read_s = 0.0
         self._stopped = threading.Event()
         self.tried = 0
+        self.pace = 0.0
+        self.prompt = threading.Event()
         self.warm = threading.Event()
         self.idle = threading.Event()
         self.failure: BaseException | None = None
@@ -109,13 +116,16 @@ class Author(threading.Thread):
 
         from model.scoring import Scorer
 
-        # One core judges while the other proves: a pass that wants both would wait for the tests at every layer.
-        torch.set_num_threads(1)
         model, tokenizer = context.load_model()
         if context.strategy.ranking:
             self._reader = Reader(Scorer(model, tokenizer), self._preface, self.cancelled)
-            self._add(self._pool.drain())
-            self.warm.set()
+            self._unskimmed.extend(self._reader.windows(self._pool.waiting()))
+            # Until the first are in order the tests wait, and both cores are the model's.
+            while self._unskimmed and not self.prompt.is_set() and self._skim():
+                pass
+        self.warm.set()
+        # One core judges while the other proves: a pass that wants both would wait for the tests at every layer.
+        torch.set_num_threads(1)
         if context.strategy.rewriting:
             self._rewrites = self._written(model, tokenizer)
 
@@ -124,15 +134,13 @@ class Author(threading.Thread):
         if self._promising:
             self._propose(self._first, self._promising.popleft(), "second edit")
             return True
-        if self._pool.ready < AHEAD and self._read():
-            return True
         if (len(self._pool) < AHEAD or self.tried > PATIENCE * self._wave) and self._next_wave():
             return True
-        written = next(self._rewrites, None)
-        if written is not None:
-            self._add(written)
-            return True
-        return self._pool.ready < 4 * AHEAD and self._read()
+        for _ in range(len(self._turns)):
+            self._turns.rotate(-1)
+            if self._turns[-1]():
+                return True
+        return False
 
     def _next_wave(self) -> bool:
         wave = next(self._waves, None)
@@ -148,22 +156,41 @@ class Author(threading.Thread):
                 return
             began = time.monotonic()
             found = self._singles.candidates(suspicion, base, self.cancelled)
-            self._add(found)
+            self._pool.add(found)
+            if self._reader is not None:
+                self._unskimmed.extend(self._reader.windows(found))
             elapsed = 1000 * (time.monotonic() - began)
             self._listener(events.Block(origin, index + 1, len(suspicions), len(found), elapsed))
 
-    def _add(self, candidates: list[Candidate]) -> None:
-        if self._reader is not None:
-            self._reader.skim(candidates)
-        self._pool.add(candidates)
+    def _skim(self) -> bool:
+        """Put the next window of candidates into a better order."""
+        if not self._unskimmed or self._reader is None:
+            return False
+        window = [candidate for candidate in self._unskimmed.popleft() if not candidate.taken]
+        self._reader.skim(window)
+        self._pool.add(window)
+        return True
 
     def _read(self) -> bool:
-        if self._reader is None:
+        """Read the best that the prover will not have tried by then."""
+        if self._reader is None or self._pool.ready >= AHEAD:
             return False
-        batch = self._pool.unread(BATCH)
+        batch = self._pool.unread(BATCH, round(self.pace * self._read_s))
+        began = time.monotonic()
         self._reader.read(batch)
+        self._read_s = time.monotonic() - began
         self._pool.add(batch)
         return bool(batch)
+
+    def _write(self) -> bool:
+        """Let the model write in the next gap; what it wrote is read at once."""
+        written = next(self._rewrites, None)
+        if written is None:
+            return False
+        if self._reader is not None:
+            self._reader.read(written)
+        self._pool.add(written)
+        return True
 
     def _written(self, model: Any, tokenizer: Any) -> Iterator[list[Candidate]]:
         """Round c, one gap at a time: the most suspicious places of the likeliest functions in turn."""

@@ -27,14 +27,17 @@ class Base:
 
 @dataclass(eq=False)
 class Candidate:
-    """One proposal against a base. `likelihood` is the change in log-likelihood that it makes, in nats, when known."""
+    """One proposal against a base. `likelihood` is the change in log-likelihood that it makes, in nats: 0 until it was
+    `skimmed` (its first token), better once it is `exact` (all that it changes)."""
 
     base: Base
     proposal: Proposal
     suspicion: float
     likelihood: float = 0.0
+    skimmed: bool = False
     exact: bool = False
     admitted: bool = False
+    taken: bool = False
     score: float = 0.0
 
     @property
@@ -44,55 +47,58 @@ class Candidate:
 
 
 class Pool:
-    """Candidates in order of score: those with a cheap score, and those that the model has read.
+    """Candidates in order of score, less what is not known of them yet.
 
-    One thread takes from the first kind and puts into the second; the other takes the best of both. Nothing is handed
-    out that does not compile or that is the same program as something handed out before.
+    One thread adds candidates and, when the model has looked at some, adds them again; the other takes the best.
+    Nothing is handed out that does not compile or that is the same program as something handed out before.
     """
 
-    # A cheap score is worth that much less (nats) than the same exact one.
-    DOUBT = 1.0
+    # A score is worth that much less (nats) while the model has seen the first token of the change only, or nothing.
+    SKIMMED, UNSEEN = 1.0, 2.5
 
     def __init__(self, originals: Mapping[str, Source]) -> None:
-        self._rough: list[tuple[float, int, Candidate]] = []
-        self._exact: list[tuple[float, int, Candidate]] = []
+        self._heap: list[tuple[float, int, Candidate]] = []
         self._count = itertools.count()
+        self._waiting: set[Candidate] = set()
         self._normaliser = Normaliser(originals)
         self.changed = threading.Condition()
 
     def add(self, candidates: Iterable[Candidate]) -> None:
+        """Put in, or move to the place of its present score, what was not taken."""
         with self.changed:
             for candidate in candidates:
-                heap = self._exact if candidate.exact else self._rough
-                heapq.heappush(heap, (-candidate.score, next(self._count), candidate))
+                if not candidate.taken:
+                    self._waiting.add(candidate)
+                    heapq.heappush(self._heap, (-self._value(candidate), next(self._count), candidate))
             self.changed.notify_all()
-
-    def drain(self) -> list[Candidate]:
-        """Take all that the model has not read, unchecked: to be scored anew and added again."""
-        with self.changed:
-            taken, self._rough = [entry[2] for entry in self._rough], []
-        return taken
-
-    def unread(self, count: int) -> list[Candidate]:
-        """Take the best that the model has not read yet."""
-        taken: list[Candidate] = []
-        with self.changed:
-            while self._rough and len(taken) < count:
-                candidate = heapq.heappop(self._rough)[2]
-                if self.admit(candidate):
-                    taken.append(candidate)
-        return taken
 
     def best(self) -> Candidate | None:
         """Take the best of all."""
         with self.changed:
-            while self._exact or self._rough:
-                exact = -self._exact[0][0] if self._exact else float("-inf")
-                rough = -self._rough[0][0] - self.DOUBT if self._rough else float("-inf")
-                candidate = heapq.heappop(self._exact if exact >= rough else self._rough)[2]
-                if self.admit(candidate):
-                    return candidate
+            while self._heap:
+                value, _, candidate = heapq.heappop(self._heap)
+                if not candidate.taken and -value == self._value(candidate):
+                    self._take(candidate)
+                    if self.admit(candidate):
+                        return candidate
         return None
+
+    def waiting(self) -> list[Candidate]:
+        """All that was not taken yet."""
+        with self.changed:
+            return list(self._waiting)
+
+    def unread(self, count: int, beyond: int = 0) -> list[Candidate]:
+        """The best that the model has not read yet, left in the pool; `beyond` so many that will be taken meanwhile."""
+        found: list[Candidate] = []
+        with self.changed:
+            waiting = [c for c in self._waiting if not c.exact]
+            for candidate in heapq.nlargest(count + beyond, waiting, key=self._value)[beyond:]:
+                if self.admit(candidate):
+                    found.append(candidate)
+                else:
+                    self._take(candidate)
+        return found
 
     def admit(self, candidate: Candidate) -> bool:
         """Whether a candidate is a new program that compiles; asked of each once, then remembered."""
@@ -104,7 +110,15 @@ class Pool:
     @property
     def ready(self) -> int:
         """How many the model has read."""
-        return len(self._exact)
+        with self.changed:
+            return sum(candidate.exact for candidate in self._waiting)
 
     def __len__(self) -> int:
-        return len(self._exact) + len(self._rough)
+        return len(self._waiting)
+
+    def _value(self, candidate: Candidate) -> float:
+        return candidate.score - (0.0 if candidate.exact else self.SKIMMED if candidate.skimmed else self.UNSEEN)
+
+    def _take(self, candidate: Candidate) -> None:
+        candidate.taken = True
+        self._waiting.discard(candidate)

@@ -78,9 +78,12 @@ def _spectrum(
 
 
 def _raise_frames(lines: dict[str, dict[int, float]], failing: list[TestReport], sources: Mapping[str, Source]) -> None:
-    """Lines in the tracebacks count more. Where no coverage is at hand their whole functions are suspicious."""
+    """Lines in the tracebacks count more, by the share of the failing tests that show them. Where no coverage is at
+    hand their whole functions are suspicious."""
+    extra: dict[tuple[str, int], float] = defaultdict(float)
     for test in failing:
         frames = [frame for frame in test.frames if frame.path in sources]
+        shown: dict[tuple[str, int], float] = {}
         for index, frame in enumerate(frames):
             scores = lines.setdefault(frame.path, {})
             if not test.lines:
@@ -89,7 +92,12 @@ def _raise_frames(lines: dict[str, dict[int, float]], failing: list[TestReport],
                         for line in range(function.lineno, (function.end_lineno or 0) + 1):
                             scores.setdefault(line, 0.3)
             factor = INNERMOST if index == len(frames) - 1 else TRACEBACK
-            scores[frame.line] = scores.get(frame.line, 0.5) * factor
+            place = (frame.path, frame.line)
+            shown[place] = max(shown.get(place, 0.0), factor - 1.0)
+        for place, more in shown.items():
+            extra[place] += more / len(failing)
+    for (path, line), more in extra.items():
+        lines[path][line] = lines[path].get(line, 0.5) * (1.0 + more)
 
 
 def _imported(failing: list[TestReport], sources: Mapping[str, Source]) -> dict[str, dict[int, float]]:

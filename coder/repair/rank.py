@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,10 @@ class Weights:
 
 
 WEIGHTS = Weights()
-# Code before the changed lines that the model sees, in characters; lines behind them that it judges.
+# Code before the changed lines that the model sees, in characters; code that it skims in one pass beyond that; lines
+# behind the changed ones that it judges.
 CONTEXT = 2400
+SPAN = 3000
 AFTER = 2
 # One token says little about a whole change: beyond these bounds (nats) its word counts no more.
 DOUBTED, TRUSTED = 6.0, 8.0
@@ -63,24 +65,34 @@ class Reader:
         self._cancelled = cancelled
         self._before: dict[tuple[int, str, int, int], float] = {}
 
-    def skim(self, candidates: Sequence[Candidate]) -> None:
-        """The cheap score: how much likelier the first token of the change is than what stands there now. One pass
-        over the code for all candidates of a file."""
-        groups: dict[tuple[int, str], list[Candidate]] = defaultdict(list)
+    def windows(self, candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+        """Candidates of one base and file that lie near to each other: each group can be skimmed in one short pass.
+        The group with the likeliest candidate comes first."""
+        groups: list[list[Candidate]] = []
+        place: tuple[int, str] | None = None
+        start = 0
+        for key, offset, candidate in sorted(self._spots(candidates), key=lambda spot: spot[:2]):
+            if key != place or offset > start + SPAN:
+                groups.append([])
+                place, start = key, offset
+            groups[-1].append(candidate)
+        return sorted(groups, key=lambda group: -max(candidate.score for candidate in group))
+
+    def _spots(self, candidates: Sequence[Candidate]) -> Iterator[tuple[tuple[int, str], int, Candidate]]:
         for candidate in candidates:
             if len(candidate.proposal.paths) == 1:
-                groups[id(candidate.base), candidate.proposal.paths[0]].append(candidate)
-        for members in groups.values():
-            if not self._cancelled():
-                self._skim_file(members)
-        for candidate in candidates:
-            candidate.score = score(candidate)
+                start = min(edit.span.start for edit in candidate.proposal.edits)
+                yield (id(candidate.base), candidate.proposal.paths[0]), start, candidate
 
-    def _skim_file(self, candidates: Sequence[Candidate]) -> None:
+    def skim(self, candidates: Sequence[Candidate]) -> None:
+        """The cheap score of a window's candidates: how much likelier the first token of the change is than what
+        stands there now. One pass over the code for all."""
+        if self._cancelled() or not candidates:
+            return
         source = candidates[0].base.sources[candidates[0].proposal.paths[0]]
         spots = [_first_difference(source, candidate) for candidate in candidates]
-        low = _context_start(source, min(offset for offset, _, _ in spots))
         offsets = sorted({offset for offset, _, _ in spots})
+        low = _context_start(source, offsets[0])
         high = source.line_start(source.line_of(offsets[-1]) + 2)
         text = self._preface + source.text[low:high]
         shift = len(self._preface) - low
@@ -88,6 +100,8 @@ class Reader:
         for candidate, (offset, new, old) in zip(candidates, spots):
             table = tables[offset]
             candidate.likelihood = max(-DOUBTED, min(TRUSTED, table(new) - table(old)))
+            candidate.skimmed = True
+            candidate.score = score(candidate)
 
     def read(self, candidates: Sequence[Candidate]) -> None:
         """The exact score: the change in log-likelihood of the changed lines and those behind them, given what stands

@@ -21,7 +21,7 @@ from sandbox.testing.protected import is_protected
 from sandbox.testing.report import Frame, Trial, Verdict
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
-WAIT_SHARE = 0.25
+WAIT_SHARE = 0.1
 # What is built on another edit needs two slips to be true at once (nats).
 SECOND_SLIP = 3.0
 DEEPEST = 2
@@ -86,9 +86,11 @@ class Search:
         ranked = self._context.load_model is not None and self._context.strategy.ranking
         if ranked:
             author.warm.wait(WAIT_SHARE * self._context.timeout_s)
+            author.prompt.set()
+        proving = time.monotonic()
         while (candidate := self._next(author)) is not None:
             trial = self._try(candidate)
-            author.tried = self.tried
+            author.tried, author.pace = self.tried, self.tried / (time.monotonic() - proving)
             if not trial.passed:
                 self._learn(candidate, trial, author)
                 continue

@@ -23,5 +23,6 @@ def coder(tmp_path, project):
         "find_sandbox": lambda sandboxed: FakeSandbox(),
         "make_tester": lambda sandbox, tree, request: program.tester,
         "search": fake_search(("min", "max")),
+        "load_model": lambda: (None, None),
     }
     return program

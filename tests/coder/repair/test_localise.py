@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from coder.repair.localise import hints, localise, ochiai
+from coder.repair.localise import INNERMOST, TRACEBACK, hints, localise, ochiai
 from coder.repair.source import Source
 from sandbox.testing.report import Baseline, Frame, Outcome, TestReport
 
@@ -59,6 +59,16 @@ def test_the_traceback_breaks_ties() -> None:
     found = localise(baseline(failing), ["t.py::fails"], {"m.py": Source("m.py", TEXT)})
     assert found[0].function is not None and found[0].function.name == "bad"
     assert found[0].lines[9] > found[0].lines[10]
+
+
+def test_many_failing_tests_do_not_raise_a_line_of_their_tracebacks_without_bound() -> None:
+    frames = (Frame("m.py", 5, "good"), Frame("m.py", 9, "bad"))
+    failing = [report(f"fails{number}", Outcome.FAILED, {5, 9, 10, 11}, frames) for number in range(20)]
+    nodes = [test.node for test in failing]
+    found = localise(baseline(*failing), nodes, {"m.py": Source("m.py", TEXT)})
+    scores = {line: score for suspicion in found for line, score in suspicion.lines.items()}
+    assert math.isclose(scores[9] / scores[10], INNERMOST)
+    assert math.isclose(scores[5] / scores[10], TRACEBACK)
 
 
 def test_without_coverage_the_functions_of_the_traceback_are_suspicious() -> None:

@@ -35,6 +35,17 @@ def test_the_cheap_score_asks_for_the_first_token_of_the_change() -> None:
     assert not any(candidate.exact for candidate in found)
 
 
+def test_a_long_file_is_skimmed_in_windows_the_likeliest_first() -> None:
+    functions = [f"def f{number}(a, b):\n    return a - b\n" for number in range(400)]
+    region = region_of("\n".join(functions), name="f390")
+    base = Base({"module.py": region.source})
+    late = [Candidate(base, proposal, 1.0, score=1.0) for proposal in propose(region)]
+    early_region = region_of("\n".join(functions), name="f2")
+    early = [Candidate(base, proposal, 1.0) for proposal in propose(early_region)]
+    windows = Reader(FakeScorer("")).windows(early + late)
+    assert [set(window) for window in windows] == [set(late), set(early)]
+
+
 def test_candidates_of_the_same_lines_share_one_pass() -> None:
     found = [candidate for candidate in candidates() if candidate.proposal.origin == "binary operator"]
     scorer = FakeScorer("")
@@ -77,6 +88,29 @@ def test_the_pool_hands_out_the_best_and_doubts_what_was_not_read() -> None:
     rough.score = 2.0
     pool.add([rough])
     assert pool.best() is rough
+
+
+def test_a_candidate_moves_to_the_place_of_its_new_score() -> None:
+    found = candidates()[:3]
+    pool = Pool(found[0].base.sources)
+    pool.add(found)
+    for value, candidate in enumerate(found):
+        candidate.score = float(value)
+    pool.add(found)
+    assert len(pool) == 3
+    assert [pool.best() for _ in range(4)] == [found[2], found[1], found[0], None]
+
+
+def test_the_unread_stay_in_the_pool_until_they_are_taken() -> None:
+    found = candidates()[:4]
+    pool = Pool(found[0].base.sources)
+    for value, candidate in enumerate(found):
+        candidate.score = -float(value)
+    pool.add(found)
+    assert pool.unread(2) == found[:2]
+    assert pool.unread(2, beyond=1) == found[1:3]
+    assert pool.best() is found[0]
+    assert pool.unread(1) == [found[1]]
 
 
 def test_the_pool_hands_out_each_program_once() -> None:
