@@ -234,6 +234,8 @@ def main() -> None:
     parser.add_argument("--precision", default="int8")
     parser.add_argument("--max-tokens", type=int, default=160)
     parser.add_argument("--out", type=Path, default=Path("tool_calls.jsonl"))
+    parser.add_argument("--seconds", type=float, help="stop asking after this; another run goes on from --out")
+    parser.add_argument("--save", action="store_true", help="keep the table for the README")
     options = parser.parse_args()
 
     from model.weights.catalogue import load
@@ -242,11 +244,12 @@ def main() -> None:
     lines = options.out.read_text("utf-8").splitlines() if options.out.exists() else []
     results = [Result(**json.loads(line)) for line in lines]
     seen = {(result.id, result.decoder, result.grammar) for result in results}
+    ends = time.monotonic() + (options.seconds or float("inf"))
     chosen = list(questions(options.data, options.remainder, options.limit))
     with options.out.open("a", encoding="utf-8") as out:
         for question in chosen:
             for decoder, grammar in itertools.product(options.decoders, options.grammar):
-                if (question.id, decoder, grammar == "on") in seen:
+                if (question.id, decoder, grammar == "on") in seen or time.monotonic() > ends:
                     continue
                 result = asker.ask(question, decoder, grammar == "on", options.max_tokens)
                 out.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
@@ -260,7 +263,8 @@ def main() -> None:
         f"{len(chosen)} BFCL questions with ids ≡ {options.remainder} mod 4 (a subset of BFCL v4, not BFCL), "
         f"{options.model} in {options.precision}, greedy, at most {options.max_tokens} tokens; cut off is malformed."
     )
-    save("tool_calls", columns, rows, note, "python -m benchmarks.tool_calls --data shared/data/bfcl")
+    if options.save:
+        save("tool_calls", columns, rows, note, "python -m benchmarks.tool_calls --data shared/data/bfcl --save")
 
 
 if __name__ == "__main__":

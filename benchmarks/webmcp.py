@@ -158,6 +158,7 @@ def main() -> None:
     parser.add_argument("--max-tokens", type=int, default=256)
     parser.add_argument("--limit", type=int, help="conversations of each page")
     parser.add_argument("--out", type=Path, default=Path("webmcp.jsonl"))
+    parser.add_argument("--save", action="store_true", help="keep the table for the README")
     options = parser.parse_args()
 
     name = options.model or "smollm2"
@@ -184,7 +185,8 @@ def main() -> None:
     print("\n".join("  ".join(row) for row in [columns, *rows]))
     half = {"first": "first half", "second": "second half", "all": "all"}[options.half]
     note = f"WebMCP conversations ({half} of each page that carries a schema, n={len(results)}), {name}, greedy."
-    save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data shared/data/webmcp")
+    if options.save:
+        save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data shared/data/webmcp --save")
 
 
 if __name__ == "__main__":

@@ -48,10 +48,13 @@ def list_tasks(
 
     environment: Environment = context.obj
     here = environment.cwd.resolve()
-    for trajectory in Trajectory.all(environment.state_dir):
+    every = list(Trajectory.all(environment.state_dir))
+    shown = [one for one in every if everywhere or here.is_relative_to(one.head.root)]
+    if not shown and not as_json:
+        others = f"; {len(every)} of other projects: `coder tasks list --all`" if every else ""
+        environment.tell(f"There are no tasks of this project{others}. `coder do` begins one.")
+    for trajectory in shown:
         head = trajectory.head
-        if not everywhere and not here.is_relative_to(head.root):
-            continue
         if as_json:
             print(json.dumps(_facts(trajectory)))
             continue

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder.shell import choose, expect
+from coder.shell.examples import Index
 from coder.shell.explain import Part, explain
 from coder.shell.manual import Manual
 from coder.shell.propose import Proposal, Question, propose, understand
@@ -32,7 +33,10 @@ class Parts:
     sandbox: Sandbox | None = None
     model: tuple[Any, Any] | None = None
     place: Path | None = None
-    manual: Manual = field(default_factory=Manual.of_user)
+    manual: Manual | None = None
+    """None: the user's own, read in the sandbox."""
+    index: Index | None = None
+    """None: the worked examples that ship with the package."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +45,8 @@ class Answer:
 
     `explanation`: program by program. `outcome`: what it printed and changed on the copy, None if it was not run there;
     `safety` says why. `confidence` in [0, 1]: the share of the weight of all candidates that do the same as this one,
-    lowered where no worked example was near. `alternatives` do something else. `whole`: the copy was of everything.
+    lowered where no worked example was near. `alternatives` do something else, inside the
+    project. `whole`: the copy was of everything.
     """
 
     question: str
@@ -61,12 +66,13 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     Raises SandboxUnavailable when a jail is given and breaks, OSError when the tree cannot be copied.
     """
     place = parts.place or tree.root
-    asked = understand(question, tree.names, place)
-    proposals = propose(asked, parts.manual.possible, PROPOSED)
+    manual = parts.manual or Manual.of_user(parts.sandbox)
+    asked = understand(question, tree.names, place, parts.index)
+    proposals = propose(asked, manual.possible, PROPOSED)
     if parts.model is not None:
         from coder.shell.reader import reread
 
-        proposals = reread(asked, proposals, *parts.model, parts.manual)
+        proposals = reread(asked, proposals, *parts.model, manual)
     judged = [(one, classify(one.command, place)) for one in proposals]
     judged = [(one, safety) for one, safety in judged if "whole project" not in safety.reason]
     outcomes = _try([one.command for one, safety in judged[:TRIED] if safety.effect is not Effect.REFUSED], tree, parts)
@@ -81,16 +87,17 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     command = best.proposals[0].command
     confidence = best.share * min(1.0, _nearness(asked, best.proposals) / (2 * KNOWN))
     known = _nearness(asked, best.proposals) >= KNOWN and confidence >= SURE
-    others = tuple(group.proposals[0].command for group in groups[1:4])
+    others = [group.proposals[0].command for group in groups[1:]]
+    others = [one for one in others if safeties[one].effect is not Effect.REFUSED][:3]
     return Answer(
         question,
         command if known else "",
         command,
         safeties[command],
-        tuple(explain(command, parts.manual)),
+        tuple(explain(command, manual)),
         best.outcome,
         confidence,
-        others,
+        tuple(others),
         tree.whole,
     )
 

@@ -14,7 +14,7 @@ from coder.shell.syntax import ShellSyntaxError, parse
 _ACTIONS = re.compile(
     r"\s(?:-print0?|-ls)\b.*|\s-exec(?:dir)?\s.*|\s-delete\b.*|\s-printf\s.*|\s*(?<!\|)\|(?!\|).*", re.DOTALL
 )
-_LIMIT = 600
+_LIMIT = 1_000
 PLAIN = 0.8  # likeness, in parts of the best example's, of what is put together from the question's words alone
 
 
@@ -24,7 +24,10 @@ def compose(
     """Crossings of the best candidates: the part that finds files, and what follows it. Best first as they came."""
     if not candidates:
         return []
-    starts: dict[str, Candidate] = {}
+    near = max(one.likeness for one in candidates)
+    own = (Candidate(start, PLAIN * near, 0, 0, candidates[0].source) for start in starts_for(sentence, asked))
+    starts = {one.command: one for one in own}
+    heads += len(starts)
     ends: dict[str, Candidate] = {}
     for one in candidates:
         parts = split(one.command)
@@ -36,9 +39,6 @@ def compose(
             ends.setdefault(parts[1], one)
     ends.update(_longer(sentence, ends, asked))
     common = list(ends_for(sentence, asked))
-    near = max((one.likeness for one in candidates), default=0.0)
-    for start in starts_for(sentence, asked):
-        starts.setdefault(start, Candidate(start, PLAIN * near, 0, 0, candidates[0].source))
     known = {one.command for one in candidates}
     crossed: list[Candidate] = []
     for head, first in starts.items():
@@ -80,4 +80,5 @@ def mentions(command: str, literal: Literal) -> bool:
         return bool(re.search(rf"\.{re.escape(literal.text)}\b|\b{re.escape(literal.text)}['\"]", command))
     if literal.text == ".":
         return True
-    return literal.text.rstrip("/") in command
+    text = re.escape(literal.text.rstrip("/"))
+    return bool(re.search(rf"(?<![\w/]){text}(?!/?\w)" if literal.kind is Kind.PATH else text, command))

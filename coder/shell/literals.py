@@ -150,5 +150,6 @@ def literals(
                 take(*literal, *match.span())
     for match in re.finditer(r"[\w.-]*\w", sentence):
         if match[0] in names and match[0].casefold() not in _STOP and len(match[0]) > 1 and not common(match[0]):
-            take(Kind.WORD, match[0], *match.span())
+            placed = re.search(r"\b(?:under|in|inside|within|below|from)(?: the)? $", sentence[: match.start()], re.I)
+            take(Kind.PATH if placed else Kind.WORD, match[0], *match.span())
     return sorted(found, key=lambda literal: literal.start)

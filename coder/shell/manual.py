@@ -1,4 +1,7 @@
-"""Programs and options that exist on this machine, and what they mean: from man pages and `--help`, kept in a cache."""
+"""Programs and options that exist on this machine, and what they mean: from man pages and `--help`, kept in a cache.
+
+Both are output of programs, so they are asked in the jail, in an empty folder; without a jail nothing is asked.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +9,30 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from coder.shell.features import inner_programs
 from coder.shell.safety import READERS, WRITERS
 from coder.shell.syntax import Command, ShellSyntaxError, Word, parse
 
+if TYPE_CHECKING:
+    from sandbox.jail import Sandbox
+
 BUILTINS = frozenset("cd echo printf test [ read true false export let local declare set pwd type : exit".split())
 _BUNDLED = {"tar", "ps", "ar", "dd", "test", "[", "expr", "echo", "printf", "date"}  # options of another form
 _SECONDS = 10
-_SHORT = {  # what a machine without man pages still gets told
+_SETTINGS = (Path("/etc/manpath.config"), Path("/etc/man_db.conf"))  # `man` does not start without its own
+_SHORT = {  # what a machine without man pages still gets told, and what the pages tell in another form
     "find": {
         "-name": "the file's name matches the pattern", "-iname": "as -name, without regard to case",
         "-type": "f for files, d for directories, l for links", "-size": "of this size; + for more, - for less",
         "-mtime": "changed so many days ago; + for more, - for less", "-exec": "run a command on what was found",
         "-print0": "print names ended by a zero byte", "-delete": "delete what was found",
         "-maxdepth": "go down so many levels at most", "-perm": "permissions are these",
+        "-o": "or", "-or": "or", "-a": "and", "-and": "and",
     },
     "grep": {"-r": "read all files under a directory", "-l": "print only names of files", "-i": "ignore case",
              "-c": "count lines", "-n": "with line numbers", "-v": "lines that do not match"},
@@ -45,24 +53,28 @@ class Page:
 class Manual:
     """Looks programs up, once each per machine and version of the program. `folder`: where what was read is kept."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, sandbox: Sandbox | None = None) -> None:
+        self._folder, self._sandbox = folder, sandbox
         self._pages: dict[str, Page] = {}
 
     @classmethod
-    def of_user(cls) -> Manual:
+    def of_user(cls, sandbox: Sandbox | None = None) -> Manual:
         from platformdirs import user_cache_path
 
-        return cls(user_cache_path("coder", appauthor=False) / "manual")
+        return cls(user_cache_path("coder", appauthor=False) / "manual", sandbox)
 
     def has(self, program: str) -> bool:
         return program in BUILTINS or shutil.which(program, path=_PATH) is not None
 
     def page(self, program: str) -> Page:
-        """An empty page for what has neither a man page nor `--help`. Only programs known as harmless are asked."""
+        """An empty page for what has neither a man page nor `--help`. Only programs known as harmless are asked.
+
+        Raises SandboxUnavailable when the jail breaks.
+        """
         name = program.rsplit("/", 1)[-1]
         if name not in self._pages:
-            self._pages[name] = self._kept(name) or Page("", dict(_SHORT.get(name, {})))
+            page = self._kept(name) or Page()
+            self._pages[name] = Page(page.about, _SHORT.get(name, {}) | page.options)
         return self._pages[name]
 
     def _kept(self, name: str) -> Page | None:
@@ -74,7 +86,7 @@ class Manual:
         with suppress(OSError, ValueError):
             data = json.loads(kept.read_text())
             return Page(data["about"], data["options"])
-        page = _read(place, name)
+        page = _read(self._sandbox, place, name) if self._sandbox is not None else None
         if page is not None:
             with suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True)
@@ -121,12 +133,11 @@ class Manual:
 _PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
 
 
-def _read(place: str, name: str) -> Page | None:
-    texts = (_output(["man", name], MANPAGER="cat", MANWIDTH="120", MAN_KEEP_FORMATTING=""), _output([place, "--help"]))
+def _read(sandbox: Sandbox, place: str, name: str) -> Page | None:
+    texts = (_output(sandbox, ["man", name]), _output(sandbox, [place, "--help"]))
     options: dict[str, str] = {}
     about = ""
     for text in texts:
-        text = re.sub(r".\x08", "", text)
         if not about and (match := re.search(r"NAME\n\s+\S.*? - (.+?)\n\n", text, re.DOTALL)):
             about = " ".join(match[1].split())
         for option, meaning in _options(text).items():
@@ -158,12 +169,12 @@ def _options(text: str) -> dict[str, str]:
     return found
 
 
-def _output(argv: list[str], **variables: str) -> str:
-    environment = {"PATH": _PATH, "LC_ALL": "C.UTF-8", "TERM": "dumb", **variables}
-    try:
-        done = subprocess.run(
-            argv, capture_output=True, timeout=_SECONDS, env=environment, stdin=subprocess.DEVNULL, cwd="/"
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.decode("utf-8", "replace")
+def _output(sandbox: Sandbox, argv: list[str]) -> str:
+    from sandbox.contract import Limits
+    from sandbox.working_copy import WorkingCopy
+
+    variables = {"PATH": _PATH, "LC_ALL": "C.UTF-8", "TERM": "dumb", "MANPAGER": "cat", "MANWIDTH": "120"}
+    with WorkingCopy.of("/", ()) as nothing, suppress(FileNotFoundError):
+        limits = Limits(wall_s=_SECONDS, output=4 << 20)
+        return sandbox.run(argv, nothing, limits, variables, [one for one in _SETTINGS if one.exists()]).stdout
+    return ""

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from coder.shell import affinity, examples
+from coder.shell import actions, affinity, criteria, examples
 from coder.shell.adapt import Candidate, adapt
 from coder.shell.compose import compose
 from coder.shell.expect import plausible, unasked
 from coder.shell.features import inner_programs
 from coder.shell.literals import Kind, Literal, literals
-from coder.shell.syntax import parse
+from coder.shell.syntax import Script, parse
 
 NEAREST = 60
 _DESTRUCTION = re.compile(
     r"\b(?:remov|delet|eras|clean|purg|drop|wip|trunc|get rid|rm\b|prune|unlink|shred)", re.IGNORECASE
 )
-MISSED, KEPT, DOES, PLAUSIBLE, FOREIGN = 0.15, 0.10, 1.0, 0.3, 0.2
-"""Weights beside a likeness of 1, tuned on the first file system of InterCode."""
+TRAITS = {  # of a candidate, and what each counts for beside the others; see `traits`
+    "likeness": 1.0, "does": 1.0, "missed": -0.15, "kept": -0.1, "plausible": 0.3, "unasked": -0.3, "foreign": -0.2,
+    "lacking": -0.2, "more": -0.15, "undone": -0.2, "overdone": -0.1, "astray": -0.3,
+}  # fmt: skip
+"""Tuned on the first file system of InterCode and on questions of NL2Bash that were set aside."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Question:
     literals: tuple[Literal, ...]
     near: tuple[examples.Near, ...]
     judge: affinity.Judge
+    criteria: tuple[criteria.Criterion, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,10 @@ class Proposal:
         return self.candidate.command
 
 
-def understand(sentence: str, names: Collection[str], place: Path) -> Question:
+def understand(sentence: str, names: Collection[str], place: Path, index: examples.Index | None = None) -> Question:
     """`names`: of the files and folders that are there, so that the sentence may name them without quotes. `place`:
-    the folder itself, which may be called by its last name."""
-    index = examples.shipped()
+    the folder itself, which may be called by its last name. `index`: worked examples, if not those that ship."""
+    index = index or examples.shipped()
     own = {place.name, f"{place.name}/"}
     found = tuple(
         replace(one, text=str(place)) if one.text in own and one.kind is not Kind.FILE else one
@@ -56,7 +60,7 @@ def understand(sentence: str, names: Collection[str], place: Path) -> Question:
     )
     said = list(examples.combined(examples.terms(sentence, found)))
     near = tuple(index.nearest(sentence, found, NEAREST))
-    return Question(sentence, found, near, affinity.shipped().judge(said))
+    return Question(sentence, found, near, affinity.shipped().judge(said), tuple(criteria.criteria(sentence, found)))
 
 
 def propose(question: Question, possible: Callable[[str], bool], count: int) -> list[Proposal]:
@@ -71,12 +75,28 @@ def propose(question: Question, possible: Callable[[str], bool], count: int) -> 
 
 
 def worth(question: Question, candidate: Candidate) -> float:
-    does = question.judge.score(candidate.command)
-    counts = PLAUSIBLE * plausible(question.sentence, candidate.command)
-    counts -= PLAUSIBLE * unasked(question.sentence, candidate.command)
-    strange = min(3, foreign(candidate.command, question.sentence))
-    against = MISSED * candidate.missed + KEPT * candidate.kept + FOREIGN * strange
-    return candidate.likeness + DOES * does + counts - against
+    return sum(weight * trait for weight, trait in zip(TRAITS.values(), traits(question, candidate)))
+
+
+def traits(question: Question, candidate: Candidate) -> tuple[float, ...]:
+    """In the order of `TRAITS`."""
+    sentence, command = question.sentence, candidate.command
+    script = parse(command)
+    lacking, more = criteria.differences(script, question.criteria)
+    undone, overdone = actions.differences(sentence, command)
+    return (
+        candidate.likeness, question.judge.score(command), candidate.missed, candidate.kept,
+        plausible(sentence, command), unasked(sentence, command), min(3, foreign(command, sentence)),
+        lacking, more, undone, overdone, astray(script, question.literals),
+    )  # fmt: skip
+
+
+def astray(script: Script, asked: Sequence[Literal]) -> bool:
+    """Whether files are looked for where they are to go, though the question says where they are."""
+    places = {one.text.rstrip("/") for one in asked if one.kind is Kind.PATH and not one.target}
+    targets = {one.text.rstrip("/") for one in asked if one.kind is Kind.PATH and one.target}
+    starts = {(one.words[0].value or "").rstrip("/") for one in script.commands if one.program == "find" and one.words}
+    return bool(places and starts & (targets - places))
 
 
 def foreign(command: str, sentence: str) -> int:
@@ -90,6 +110,9 @@ def foreign(command: str, sentence: str) -> int:
         for at, word in enumerate(one.words):
             text = word.value or ""
             if at in inner or text.startswith(("-", "{", "$", "/dev/")) or word.text.startswith("$"):
+                continue
+            if text.strip("/").count("/") and not re.search(r"[\s*?|]", text):
+                count += text.strip("/").casefold() not in said
                 continue
             for name in re.findall(r"[A-Za-z]{3,}|(?<=\*\.)\w+", text):
                 count += name.casefold() not in said and not (at and one.words[at - 1].text in ("-printf", "-I"))

@@ -25,7 +25,10 @@ def answer_and_show(question: str, environment: Environment, path: Path, as_json
 
     try:
         sandbox = environment.parts.get("sandbox") or Sandbox.detect()
-        answer = ask(question, Tree.read(path.resolve()), Parts(sandbox, _model(environment)))
+        parts = Parts(sandbox, _model(environment))
+        if environment.interactive and not as_json:
+            environment.tell("trying commands on a copy …")
+        answer = ask(question, Tree.read(path.resolve()), parts)
     except SandboxUnavailable as error:
         raise Failure(ExitStatus.NO_SANDBOX, "no sandbox works here", str(error)) from error
     except OSError as error:

@@ -46,8 +46,8 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def manual(tmp_path: Path) -> Manual:
-    return Manual(tmp_path / "manual")
+def manual(tmp_path: Path, sandbox: Sandbox) -> Manual:
+    return Manual(tmp_path / "manual", sandbox)
 
 
 def test_trials_see_the_tree_as_it_is_and_change_nothing_of_it(sandbox: Sandbox, project: Path) -> None:
