@@ -1,20 +1,23 @@
-"""llama.cpp on the trunk's GGUF: the prebuilt npm package and llama-cpp-python, whichever is installed."""
+"""llama.cpp on the trunk's GGUF: the prebuilt npm package and llama-cpp-python, whichever is given.
+
+Each run is a process of its own, so that no two engines' threads and caches meet; loading is not counted.
+"""
 
 from __future__ import annotations
 
-import importlib.util
 import json
+import os
 import subprocess
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 Engine = Callable[[list[int]], tuple[float, float]]
+"""Takes a prompt's ids; gives tokens per second of reading it and of writing more."""
 
 _NODE = """
 import {getLlama} from "node-llama-cpp";
-const {model: modelPath, ids, threads, decode} = JSON.parse(process.argv[2]);
-const llama = await getLlama({gpu: false, build: "never", logLevel: "error"});
+const {gguf: modelPath, ids, threads, decode} = JSON.parse(process.argv[2]);
+const llama = await getLlama({gpu: false, build: "never", logLevel: "error", maxThreads: threads});
 const model = await llama.loadModel({modelPath});
 const context = await model.createContext({contextSize: 2048, batchSize: 512, threads});
 const sequence = context.getSequence();
@@ -27,60 +30,63 @@ console.log(JSON.stringify([read / 1e3, (performance.now() - start) / 1e3]));
 process.exit(0);
 """
 
+_PYTHON = """
+import json, sys, time
+import llama_cpp
+asked = json.loads(sys.argv[1])
+threads = asked["threads"]
+size = {"n_ctx": 2048, "n_batch": 512}
+model = llama_cpp.Llama(asked["gguf"], n_threads=threads, n_threads_batch=threads, verbose=False, **size)
+start = time.perf_counter()
+model.eval(asked["ids"])
+token = model.sample(temp=0.0)
+read = time.perf_counter() - start
+start = time.perf_counter()
+for _ in range(asked["decode"]):
+    model.eval([token])
+    token = model.sample(temp=0.0)
+print(json.dumps([read, time.perf_counter() - start]))
+"""
 
-def engines(gguf: Path, scratch: Path, threads: int, node: Path | None, decode: int) -> dict[str, Engine]:
-    """The engines that are there, by name. Each gives tokens per second of reading a prompt and of writing `decode`."""
+_EIGHT_BITS = """
+import sys
+import llama_cpp
+options = llama_cpp.llama_model_quantize_default_params()
+options.ftype, options.allow_requantize = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, True
+sys.exit(llama_cpp.llama_model_quantize(sys.argv[1].encode(), sys.argv[2].encode(), options))
+"""
+
+
+def engines(
+    gguf: Path, scratch: Path, threads: int, node: Path | None, python: Path | None, decode: int
+) -> dict[str, Engine]:
+    """By name. `node`: a folder with node_modules/node-llama-cpp. `python`: an interpreter that has llama-cpp-python,
+    which also makes the Q8_0 file under `scratch`. Raises CalledProcessError where they do not work."""
+    files = {"Q4_1": gguf}
+    if python is not None:
+        files["Q8_0"] = scratch / "q8_0.gguf"
+        subprocess.run([python, "-c", _EIGHT_BITS, gguf, files["Q8_0"]], check=True, capture_output=True)
     found: dict[str, Engine] = {}
-    if node is not None:
-        found["llama.cpp (npm, prebuilt), Q4_1"] = _npm(node, gguf, threads, decode)
-    if importlib.util.find_spec("llama_cpp") is not None:
-        found["llama.cpp (from source), Q4_1"] = _python(gguf, threads, decode)
-        found["llama.cpp (from source), Q8_0"] = _python(_eight_bits(gguf, scratch), threads, decode)
+    for precision, file in files.items():
+        if node is not None:
+            (node / "speed.mjs").write_text(_NODE)
+            found[f"llama.cpp (npm, prebuilt), {precision}"] = _engine(
+                ["node", "speed.mjs"], node, file, threads, decode
+            )
+        if python is not None:
+            command = [str(python), "-c", _PYTHON]
+            found[f"llama.cpp (from source), {precision}"] = _engine(command, scratch, file, threads, decode)
     return found
 
 
-def _npm(folder: Path, gguf: Path, threads: int, decode: int) -> Engine:
-    script = folder / "speed.mjs"
-    script.write_text(_NODE)
-
+def _engine(command: Sequence[str], folder: Path, gguf: Path, threads: int, decode: int) -> Engine:
     def run(ids: list[int]) -> tuple[float, float]:
-        request = {"model": str(gguf), "ids": ids, "threads": threads, "decode": decode}
-        command = ["node", script.name, json.dumps(request)]
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+        asked = json.dumps({"gguf": str(gguf), "ids": ids, "threads": threads, "decode": decode})
+        environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+        done = subprocess.run(
+            [*command, asked], cwd=folder, env=environment, capture_output=True, text=True, check=True
+        )
         read, wrote = json.loads(done.stdout.splitlines()[-1])
         return len(ids) / read, decode / wrote
 
     return run
-
-
-def _python(gguf: Path, threads: int, decode: int) -> Engine:
-    import llama_cpp
-
-    model = llama_cpp.Llama(
-        str(gguf), n_ctx=2048, n_batch=512, n_threads=threads, n_threads_batch=threads, verbose=False
-    )
-
-    def run(ids: list[int]) -> tuple[float, float]:
-        model.reset()
-        start = time.perf_counter()
-        model.eval(ids)
-        token = model.sample(temp=0.0)
-        read = time.perf_counter() - start
-        start = time.perf_counter()
-        for _ in range(decode):
-            model.eval([token])
-            token = model.sample(temp=0.0)
-        return len(ids) / read, decode / (time.perf_counter() - start)
-
-    return run
-
-
-def _eight_bits(gguf: Path, scratch: Path) -> Path:
-    import llama_cpp
-
-    options = llama_cpp.llama_model_quantize_default_params()
-    options.ftype, options.allow_requantize = llama_cpp.LLAMA_FTYPE_MOSTLY_Q8_0, True
-    target = scratch / "q8_0.gguf"
-    if llama_cpp.llama_model_quantize(str(gguf).encode(), str(target).encode(), options) != 0:
-        raise RuntimeError("llama.cpp could not requantise the GGUF file")
-    return target

@@ -2,8 +2,7 @@
 
 4,000 tokens are read and the state is saved through `MemoryStore`; then it is looked up and loaded, which counts
 finding the file, reading it (from the page cache) and its checksum, and one token is committed to show that it works.
-Models: SmolLM2-135M in fp32, all keys and values kept; and four layers with the mixers of Clover-35B-A3B (random
-weights).
+Models: SmolLM2-135M, all keys and values kept; and four layers with the mixers of Clover-35B-A3B (random weights).
 """
 
 from __future__ import annotations
@@ -31,17 +30,17 @@ Reader = Callable[[list[int]], MemoryState]
 Resumer = Callable[[MemoryState], object]
 
 
-def trunk() -> tuple[str, Reader, Resumer]:
-    model, _ = load("smollm2", "fp32")
+def trunk(precision: str) -> tuple[str, Reader, Resumer]:
+    model, _ = load("smollm2", precision)
 
     def read(ids: list[int]) -> MemoryState:
         _, state = model.commit(ids, model.start(), rows=slice(0, 0))
-        return MemoryState("smollm2-fp32", state.position, {"recent": state.recent_TE}, {"trunk": state.window})
+        return MemoryState(f"smollm2-{precision}", state.position, {"recent": state.recent_TE}, {"trunk": state.window})
 
     def resume(state: MemoryState) -> object:
         return model.commit([5], LlamaState(state.windows["trunk"], state.position, state.tensors["recent"]))
 
-    return "SmolLM2-135M", read, resume
+    return f"SmolLM2-135M, {precision}", read, resume
 
 
 def clover(scratch: Path) -> tuple[str, Reader, Resumer]:
@@ -50,7 +49,7 @@ def clover(scratch: Path) -> tuple[str, Reader, Resumer]:
     def read(ids: list[int]) -> MemoryState:
         return model.commit(ids, model.start(), rows=slice(0, 0))[1]
 
-    return "Clover, 4 of 40 layers", read, lambda state: model.commit([5], state)
+    return "Clover, 4 of 40 layers, fp32", read, lambda state: model.commit([5], state)
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -83,7 +82,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        for name, read, resume in (trunk(), clover(scratch)):
+        for name, read, resume in (trunk("fp32"), trunk("int8"), clover(scratch)):
             rows.append(measure(name, read, resume, scratch / name, rounds))
             print("  ".join(rows[-1]))
     columns = ("model", "file, MiB", f"reading {TOKENS:,} tokens, s", "resuming, s", "ratio")

@@ -63,7 +63,7 @@ class CloverModel:
         self.config = config
         self.vocabulary = config.vocabulary
         self.mask_id = config.block.mask_id
-        self.block_size = config.block.size
+        self.block_settings = config.block
         self.model_id = model_id
         self.device = device
         self.dtype = dtype
@@ -95,7 +95,7 @@ class CloverModel:
         self, tokens: Sequence[int] | torch.Tensor, state: MemoryState, *, rows: slice | None = None
     ) -> tuple[torch.Tensor, MemoryState]:
         ids_T = torch.as_tensor(tokens, dtype=torch.int64, device=self.device)
-        passes = [self.embedding_VE.new_zeros(0, self.config.width)]
+        passes = [torch.zeros(0, self.config.width, dtype=self.dtype, device=self.device)]
         for ids in ids_T.split(_ROWS) if len(ids_T) else ():
             x_TE, after = self._pass(ids, len(ids), state)
             passes.append(x_TE)

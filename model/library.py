@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from model.layers.linear import int8_supported
 from model.llama import LlamaModel
 from model.protocol import BlockModel
 from model.tokenizer import BytePairTokenizer
@@ -20,22 +21,36 @@ def open_model(name: str = SPRIG, precision: str = "int8") -> tuple[BlockModel[A
 
     Raises ModelUnavailable, ValueError (a checkpoint that cannot be read, an unknown precision), OSError.
     """
+    catalogue.check_precision(precision)
     if name == SPRIG:
         from model.sprig import Sprig
 
         trunk, tokenizer = catalogue.load("smollm2", precision)
         return Sprig(trunk, block_side_files.load(trunk.config)), tokenizer
-    if Path(name).is_dir() and _model_type(Path(name)) in _clover_types():
-        import torch
+    if name in catalogue.CATALOGUE:
+        return catalogue.load(name, precision)
+    folder = catalogue.find_folder(name)
+    if _model_type(folder) in _clover_types():
+        return _open_clover(folder, precision)
+    return catalogue.load(str(folder), precision)
 
-        from model.weights.clover_files import load_clover
 
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-        model = load_clover(Path(name), device=device, dtype=torch.float32 if precision == "fp32" else None)
-        if not model.config.end_ids:
-            raise ValueError(f"{name}/config.json names no eos_token_id")
-        return model, BytePairTokenizer.from_file(Path(name) / "tokenizer.json", model.config.end_ids[0])
-    return catalogue.load(name, precision)
+def _open_clover(folder: Path, precision: str) -> tuple[BlockModel[Any], BytePairTokenizer]:
+    """Where there is a GPU, in the checkpoint's own precision unless fp32 is asked for; else in int8 or fp32."""
+    import torch
+
+    from model.weights.clover_files import load_clover
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    if precision == "fp32":
+        model = load_clover(folder, device=device, dtype=torch.float32)
+    elif device == "cpu" and int8_supported():
+        model = load_clover(folder, dtype=torch.float32, int8=True)
+    else:
+        model = load_clover(folder, device=device)
+    if not model.config.end_ids:
+        raise ValueError(f"{folder}/config.json names no eos_token_id")
+    return model, BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_ids[0])
 
 
 def trunk_of(model: BlockModel[Any]) -> LlamaModel:

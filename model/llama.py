@@ -1,4 +1,4 @@
-"""The Llama family (SmolLM2, Llama, Qwen2): the trunk that the embedded model stands on.
+"""The Llama family (SmolLM2, Llama, Mistral, Qwen2, Qwen3): the trunk that the embedded model stands on.
 
 Architecture: https://arxiv.org/abs/2302.13971, grouped keys https://arxiv.org/abs/2305.13245, rotary positions
 https://arxiv.org/abs/2104.09864. Eviction keeps the first tokens as in https://arxiv.org/abs/2309.17453.
@@ -65,7 +65,8 @@ def rotate(x: torch.Tensor, turn: torch.Tensor) -> torch.Tensor:
 class LlamaLayer:
     """One layer's weights; queries, keys and values are one projection, gate and up another.
 
-    Heads are in the pairwise rotary layout (numbers 2i and 2i+1 turn together), as in GGUF files.
+    Heads are in the pairwise rotary layout (numbers 2i and 2i+1 turn together), as in GGUF files. `head_norm`
+    [H + K, D] scales the normed queries and keys before they turn, as in Qwen3; None: they are not normed.
     """
 
     attention_norm: torch.Tensor
@@ -77,12 +78,16 @@ class LlamaLayer:
     heads: int
     kv_heads: int
     epsilon: float
+    head_norm: torch.Tensor | None = None
 
     def project(self, x: torch.Tensor, turn: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """x [..., T, E], turn [..., T, D/2] -> turned queries [..., T, H, D], turned keys and values [..., T, K, D]."""
         normed = F.rms_norm(x, x.shape[-1:], self.attention_norm, self.epsilon)
         heads = self.qkv(normed).unflatten(-1, (self.heads + 2 * self.kv_heads, -1))
-        turned = rotate(heads[..., : self.heads + self.kv_heads, :], turn.unsqueeze(-2))
+        turning = heads[..., : self.heads + self.kv_heads, :]
+        if self.head_norm is not None:
+            turning = F.rms_norm(turning, turning.shape[-1:], None, self.epsilon) * self.head_norm
+        turned = rotate(turning, turn.unsqueeze(-2))
         return turned[..., : self.heads, :], turned[..., self.heads :, :], heads[..., self.heads + self.kv_heads :, :]
 
     def finish(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from enum import Enum, StrEnum
 from functools import partial
 from pathlib import Path
@@ -44,8 +45,13 @@ def generate(
     top_p: Annotated[float, typer.Option(help="Draw from the likeliest tokens that hold this probability.")] = 1.0,
     seed: Annotated[int, typer.Option(help="Same seed, same text.")] = 0,
     stop: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="End before this; may be given again.")] = None,
-    threshold: Annotated[float, typer.Option(help="Diffusion: fix what is at least this sure.")] = 0.9,
-    block: Annotated[int, typer.Option(help="Diffusion: tokens of a block.")] = 32,
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Diffusion: fix what is at least this sure (default: the model's, or 0.9)."),
+    ] = None,
+    block: Annotated[
+        int | None, typer.Option(help="Diffusion: tokens of a block (default: the model's, or 32).")
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show blocks while they fill in.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines on stdout.")] = False,
 ) -> None:
@@ -84,7 +90,9 @@ def generate(
             grammar=Grammar.json_schema(tokenizer, _schema(environment.cwd / schema)) if schema else None,
             sources=tuple(tokenizer.encode(_read(environment.cwd / path)) for path in copy_from or ()),
         )
-        denoising = diffusion.Denoising(block=block, threshold=threshold)
+        denoising = diffusion.Denoising.of(network)
+        typed: dict[str, Any] = {"block": block, "threshold": threshold}
+        denoising = replace(denoising, **{name: value for name, value in typed.items() if value is not None})
         if suffix is not None:
             infilling = infill.Infilling(denoising=denoising)
             events = gap.generate(network, tokenizer, request, text, suffix, infilling)

@@ -122,13 +122,10 @@ def bench(
 
 
 def _is_here(name: str) -> bool:
-    from pathlib import Path
-
     from model.library import SPRIG
     from model.weights import catalogue
 
-    source = catalogue.CATALOGUE["smollm2" if name == SPRIG else name]
-    return (catalogue.cache_folder() / source.member_sha256[:16] / Path(source.member).name).is_file()
+    return catalogue.is_here("smollm2" if name == SPRIG else name)
 
 
 def with_setting(text: str, name: str, value: str) -> str:

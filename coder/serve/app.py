@@ -25,13 +25,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from coder.serve.answers import Answer, error, error_piece
-from coder.serve.requests import BadRequest, chat_request, completion_request
+from coder.serve.requests import BadRequest, ChatRequest, CompletionRequest, chat_request, completion_request
 from model.chat import ChatError, ChatEvent, ChatOptions, Reply, whole
 
 LARGEST_BODY = 16 << 20
 _GONE = 499  # nobody reads it: the client went away
 
 T = TypeVar("T")
+Asked = TypeVar("Asked", ChatRequest, CompletionRequest)
 Events = Generator[ChatEvent, None, None]
 
 
@@ -102,28 +103,36 @@ class _Api:
         return JSONResponse(self._entry)
 
     async def chat(self, request: Request) -> Response:
-        try:
-            asked = chat_request(await _body(request), secrets.randbits(62))
-        except BadRequest as wrong:
-            return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
+        def ask(asked: ChatRequest) -> Events:
+            return self._model.reply(asked.messages, asked.tools, asked.options)
+
         answer = Answer("chat.completion", self._name)
-        events = self._model.reply(asked.messages, asked.tools, asked.options)
-        if asked.stream:
-            pieces = partial(answer.chat_pieces, usage=asked.usage)
-            return await _stream(request, events, pieces, asked.options.cancel)
-        return await _whole(request, events, answer.chat, asked.options.cancel)
+        return await _answered(request, chat_request, ask, answer.chat, answer.chat_pieces)
 
     async def completion(self, request: Request) -> Response:
-        try:
-            asked = completion_request(await _body(request), secrets.randbits(62))
-        except BadRequest as wrong:
-            return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
+        def ask(asked: CompletionRequest) -> Events:
+            return self._model.complete(asked.prompt, asked.suffix, asked.options)
+
         answer = Answer("text_completion", self._name)
-        events = self._model.complete(asked.prompt, asked.suffix, asked.options)
-        if asked.stream:
-            pieces = partial(answer.completion_pieces, usage=asked.usage)
-            return await _stream(request, events, pieces, asked.options.cancel)
-        return await _whole(request, events, answer.completion, asked.options.cancel)
+        return await _answered(request, completion_request, ask, answer.completion, answer.completion_pieces)
+
+
+async def _answered(
+    request: Request,
+    parse: Callable[[Any, int], Asked],
+    ask: Callable[[Asked], Events],
+    whole_answer: Callable[[Reply], dict[str, Any]],
+    pieces: Callable[[Iterator[ChatEvent], bool], Iterator[str]],
+) -> Response:
+    """Reads a request with `parse`, puts it to the model with `ask`, and answers at once or in pieces."""
+    try:
+        asked = parse(await _body(request), secrets.randbits(62))
+    except BadRequest as wrong:
+        return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
+    events = ask(asked)
+    if asked.stream:
+        return await _stream(request, events, lambda some: pieces(some, asked.usage), asked.options.cancel)
+    return await _whole(request, events, whole_answer, asked.options.cancel)
 
 
 async def _body(request: Request) -> Any:

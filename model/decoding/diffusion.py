@@ -38,12 +38,18 @@ class Denoising:
     steps: int | None = None
     measure: Measure = Measure.PROBABILITY
 
+    @classmethod
+    def of(cls, model: BlockModel[Any]) -> Denoising:
+        """As the model's checkpoint asks for, where it says so (see `BlockSettings`); else the defaults."""
+        asked = getattr(model, "block_settings", None)
+        return cls() if asked is None else cls(asked.size, asked.threshold, asked.steps)
+
 
 def generate(
     model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, denoising: Denoising | None = None
 ) -> Iterator[Event]:
     """Writes the continuation of `request.prompt`; yields Settled and Denoised events, then Finished."""
-    denoising = denoising or Denoising()
+    denoising = denoising or Denoising.of(model)
     run = Run(tokenizer, request)
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt, state, request.cancel)

@@ -8,6 +8,8 @@ from typing import Protocol
 import torch
 import torch.nn.functional as F
 
+_ROUNDED = 8192  # rows of a weight that exist in fp32 at one time
+
 
 class Linear(Protocol):
     """Rows in, rows out: [..., inputs] -> [..., outputs]."""
@@ -63,10 +65,14 @@ class Int8Linear:
 
     @classmethod
     def of(cls, weight: torch.Tensor, bias: torch.Tensor | None, smooth: torch.Tensor) -> Int8Linear:
-        """Rounds a weight [outputs, inputs]."""
-        scaled = weight * smooth
-        steps = scaled.abs().amax(1).clamp_min(1e-12) / weight_levels()
-        return cls((scaled / steps[:, None]).round().to(torch.int8), steps, smooth, bias)
+        """Rounds a weight [outputs, inputs], some rows at a time: a vocabulary's head is large."""
+        steps, levels = torch.empty(len(weight)), torch.empty(weight.shape, dtype=torch.int8)
+        for low in range(0, len(weight), _ROUNDED):
+            rows = slice(low, low + _ROUNDED)
+            scaled = weight[rows].float() * smooth
+            steps[rows] = scaled.abs().amax(1).clamp_min(1e-12) / weight_levels()
+            levels[rows] = (scaled / steps[rows, None]).round()
+        return cls(levels, steps, smooth, bias)
 
     def parts(self) -> dict[str, torch.Tensor]:
         """The arguments that make this projection again."""

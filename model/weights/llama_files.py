@@ -9,12 +9,11 @@ from pathlib import Path
 import torch
 from safetensors import safe_open
 
-from model.layers.linear import FloatLinear, Linear
+from model.layers.linear import FloatLinear
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel
 from model.weights.gguf import GGUF
 
-MakeLinear = Callable[[torch.Tensor, torch.Tensor | None], Linear]
-"""Turns a weight [outputs, inputs] and a bias into a projection of the chosen precision."""
+MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
 
 _GGUF_NAMES = {
     "attention_norm": "attn_norm",
@@ -26,6 +25,8 @@ _GGUF_NAMES = {
     "gate": "ffn_gate",
     "up": "ffn_up",
     "down": "ffn_down",
+    "q_norm": "attn_q_norm",
+    "k_norm": "attn_k_norm",
 }
 _FOLDER_NAMES = {
     "attention_norm": "input_layernorm",
@@ -37,6 +38,8 @@ _FOLDER_NAMES = {
     "gate": "mlp.gate_proj",
     "up": "mlp.up_proj",
     "down": "mlp.down_proj",
+    "q_norm": "self_attn.q_norm",
+    "k_norm": "self_attn.k_norm",
 }
 
 
@@ -46,7 +49,6 @@ def _build(
     embedding_VE: torch.Tensor,
     norm_E: torch.Tensor,
     head_VE: torch.Tensor,
-    linear: MakeLinear,
 ) -> LlamaModel:
     """`find(layer, part)` gives weights by the names above and biases as `part + ".bias"`, None where absent."""
 
@@ -56,10 +58,18 @@ def _build(
             raise ValueError(f"the checkpoint has no {part} in layer {layer}: it is not of the Llama family or cut off")
         return found
 
-    def fused(layer: int, parts: tuple[str, ...]) -> Linear:
+    def fused(layer: int, parts: tuple[str, ...]) -> FloatLinear:
         biases = [find(layer, f"{part}.bias") for part in parts]
         weight = torch.cat([need(layer, part) for part in parts])
-        return linear(weight, None if biases[0] is None else torch.cat([bias for bias in biases if bias is not None]))
+        return FloatLinear(
+            weight, None if biases[0] is None else torch.cat([bias for bias in biases if bias is not None])
+        )
+
+    def head_norm(layer: int) -> torch.Tensor | None:
+        queries, keys = find(layer, "q_norm"), find(layer, "k_norm")
+        if queries is None or keys is None:
+            return None
+        return torch.cat([queries.expand(config.heads, -1), keys.expand(config.kv_heads, -1)])
 
     layers = [
         LlamaLayer(
@@ -72,13 +82,14 @@ def _build(
             heads=config.heads,
             kv_heads=config.kv_heads,
             epsilon=config.norm_epsilon,
+            head_norm=head_norm(index),
         )
         for index in range(config.layers)
     ]
-    return LlamaModel(config, layers, embedding_VE, norm_E, linear(head_VE, None))
+    return LlamaModel(config, layers, embedding_VE, norm_E, FloatLinear(head_VE))
 
 
-def llama_from_gguf(file: GGUF, linear: MakeLinear = FloatLinear, begin_id: int | None = None) -> LlamaModel:
+def llama_from_gguf(file: GGUF, begin_id: int | None = None) -> LlamaModel:
     """Raises ValueError where the file holds another architecture."""
     data = file.metadata
     if data.get("general.architecture") != "llama":
@@ -106,28 +117,30 @@ def llama_from_gguf(file: GGUF, linear: MakeLinear = FloatLinear, begin_id: int 
 
     embedding = file.tensor("token_embd.weight")
     head = file.tensor("output.weight") if "output.weight" in file else embedding
-    return _build(config, find, embedding, file.tensor("output_norm.weight"), head, linear)
+    return _build(config, find, embedding, file.tensor("output_norm.weight"), head)
 
 
 def _pairwise(rows: torch.Tensor, heads: int) -> torch.Tensor:
-    """Reorders a query or key projection from the half-split rotary layout to the pairwise one."""
+    """Reorders the rows of a projection or of a norm from the half-split rotary layout to the pairwise one."""
     return rows.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
-def llama_from_folder(folder: Path, linear: MakeLinear = FloatLinear, dtype: torch.dtype = torch.float32) -> LlamaModel:
+def llama_from_folder(folder: Path) -> LlamaModel:
     """From `config.json` and `*.safetensors`. Raises ValueError where they are missing or of another architecture."""
     try:
         raw = json.loads((folder / "config.json").read_text())
     except FileNotFoundError:
         raise ValueError(f"{folder} has no config.json: it is not a model folder") from None
-    if raw.get("model_type") not in ("llama", "qwen2"):
-        raise ValueError(f"{folder} holds a {raw.get('model_type')} model; llama and qwen2 can be read here")
-    if raw.get("use_sliding_window"):
+    kind = raw.get("model_type")
+    if kind not in MODEL_TYPES:
+        raise ValueError(f"{folder} holds a {kind} model; {', '.join(MODEL_TYPES)} can be read here")
+    # Qwen's configs name a width that is only used where they say so
+    if raw.get("use_sliding_window", kind == "mistral" and raw.get("sliding_window") is not None):
         raise ValueError(f"{folder}: sliding-window layers cannot be read")
     rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
-    kind = rope.get("rope_type", rope.get("type", "default"))
-    if kind not in ("default", "llama3"):
-        raise ValueError(f"{folder}: rotary scaling {kind!r} cannot be read")
+    scaling = rope.get("rope_type", rope.get("type", "default"))
+    if scaling not in ("default", "llama3"):
+        raise ValueError(f"{folder}: rotary scaling {scaling!r} cannot be read")
     end = raw.get("eos_token_id")
     config = LlamaConfig(
         vocabulary=raw["vocab_size"],
@@ -142,22 +155,24 @@ def llama_from_folder(folder: Path, linear: MakeLinear = FloatLinear, dtype: tor
         context=raw["max_position_embeddings"],
         end_id=(end[0] if isinstance(end, list) else end) or 0,
         begin_id=raw.get("bos_token_id"),
-        rope_scaling=rope if kind == "llama3" else None,
+        rope_scaling=rope if scaling == "llama3" else None,
     )
     tensors: dict[str, torch.Tensor] = {}
     for shard in sorted(folder.glob("*.safetensors")):
         with safe_open(shard, framework="pt") as file:
-            tensors |= {name: file.get_tensor(name).to(dtype) for name in file.keys()}  # noqa: SIM118
+            tensors |= {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
     if not tensors:
         raise ValueError(f"{folder} has no .safetensors files")
+
+    heads_of = {"q": config.heads, "k": config.kv_heads, "q_norm": 1, "k_norm": 1}
 
     def find(layer: int, part: str) -> torch.Tensor | None:
         name, dot, bias = part.partition(".")
         found = tensors.get(f"model.layers.{layer}.{_FOLDER_NAMES[name]}.{bias if dot else 'weight'}")
-        if found is None or name not in ("q", "k"):
+        if found is None or name not in heads_of:
             return found
-        return _pairwise(found, config.heads if name == "q" else config.kv_heads)
+        return _pairwise(found, heads_of[name])
 
     embedding = tensors["model.embed_tokens.weight"]
     head = tensors.get("lm_head.weight", embedding)
-    return _build(config, find, embedding, tensors["model.norm.weight"], head, linear)
+    return _build(config, find, embedding, tensors["model.norm.weight"], head)

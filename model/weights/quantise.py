@@ -87,6 +87,8 @@ def save(model: LlamaModel, path: Path) -> None:
     named = [("head", model.head)]
     for index, layer in enumerate(model.layers):
         tensors[f"{index}.attention_norm"], tensors[f"{index}.mlp_norm"] = layer.attention_norm, layer.mlp_norm
+        if layer.head_norm is not None:
+            tensors[f"{index}.head_norm"] = layer.head_norm
         named += [(f"{index}.{name}", getattr(layer, name)) for name in _PROJECTIONS]
     for name, linear in named:
         if not isinstance(linear, Int8Linear):
@@ -123,6 +125,7 @@ def load(path: Path) -> LlamaModel | None:
             heads=config.heads,
             kv_heads=config.kv_heads,
             epsilon=config.norm_epsilon,
+            head_norm=tensors.get(f"{index}.head_norm"),
             **{name: linear(f"{index}.{name}") for name in _PROJECTIONS},
         )
         for index in range(config.layers)

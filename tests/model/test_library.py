@@ -8,8 +8,10 @@ import torch
 from model.clover import CloverModel
 from model.decoding import draft_verify
 from model.decoding.request import Finished, Generation, Settled
+from model.layers.linear import FloatLinear, Int8Linear
 from model.library import NAMES, open_model, trunk_of
 from model.sprig import Sprig
+from model.weights import catalogue
 from model.weights.synthetic import write_random
 from tests.model.tiny_sprig import tiny_side, tiny_trunk
 
@@ -43,12 +45,27 @@ def test_the_trunk_of_a_model():
         trunk_of(object())
 
 
-@pytest.mark.parametrize(("precision", "kept"), [("fp32", torch.float32), ("int8", torch.bfloat16)])
-def test_a_clover_folder_opens_in_the_precision_asked_for(tmp_path, precision, kept):
+@pytest.mark.skipif(torch.cuda.is_available(), reason="on a GPU the checkpoint keeps its precision")
+@pytest.mark.parametrize(("precision", "projection"), [("fp32", FloatLinear), ("int8", Int8Linear)])
+def test_a_clover_folder_opens_in_the_precision_asked_for(tmp_path, precision, projection):
     model, _ = open_model(str(write_random(tmp_path, dtype=torch.bfloat16)), precision)
     assert isinstance(model, CloverModel)
-    assert model.dtype == model.embedding_VE.dtype == kept
-    assert model.device.type == ("cuda" if torch.cuda.is_available() else "cpu")
+    assert model.dtype == torch.float32 and type(model.head) is projection
+    assert model.embedding_VE.dtype == torch.bfloat16, "the mapped file's own, cast row by row"
+
+
+def test_a_hub_name_opens_as_what_its_config_says(tmp_path, monkeypatch):
+    """A name that is no folder is fetched first; then its kind decides, as for a local folder."""
+    folders = {"Diffuspace/Clover-35B-A3B-Preview": write_random(tmp_path / "clover")}
+    monkeypatch.setattr(catalogue, "find_folder", folders.__getitem__)
+    for name in folders:
+        assert isinstance(open_model(name, "fp32")[0], CloverModel)
+
+
+def test_an_unknown_precision_is_refused_for_every_kind(tmp_path):
+    for name in ("sprig", "smollm2", str(write_random(tmp_path))):
+        with pytest.raises(ValueError, match="int4"):
+            open_model(name, "int4")
 
 
 def test_a_folder_of_another_kind_is_refused(tmp_path):

@@ -38,8 +38,10 @@ _STRETCHED = {
         ("Llama", {"tie_word_embeddings": True}),
         ("Llama", {"tie_word_embeddings": False, "rope_parameters": _STRETCHED, "head_dim": 32}),
         ("Qwen2", {"tie_word_embeddings": True}),
+        ("Qwen3", {"tie_word_embeddings": True, "head_dim": 32}),
+        ("Mistral", {"tie_word_embeddings": False, "sliding_window": None}),
     ],
-    ids=["llama", "llama3-rope-untied", "qwen2"],
+    ids=["llama", "llama3-rope-untied", "qwen2", "qwen3", "mistral"],
 )
 def test_a_saved_checkpoint_loads_and_agrees(tmp_path: Path, family: str, extra: dict[str, object]) -> None:
     import transformers
@@ -116,6 +118,9 @@ def test_smollm2_agrees() -> None:
 def test_other_architectures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gemma"}')
     with pytest.raises(ValueError, match="gemma"):
+        llama_from_folder(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "mistral", "sliding_window": 4096}')
+    with pytest.raises(ValueError, match="sliding-window"):
         llama_from_folder(tmp_path)
     with pytest.raises(ValueError, match="not a model folder"):
         llama_from_folder(tmp_path / "none")

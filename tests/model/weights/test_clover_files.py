@@ -8,7 +8,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from model.clover_config import CloverConfig
-from model.layers.linear import FloatLinear
+from model.layers.experts import SparseExperts
+from model.layers.linear import FloatLinear, Int8Linear, int8_supported
 from model.tokenizer import BytePairTokenizer
 from model.weights import names
 from model.weights.checkpoint import Checkpoint, CheckpointError
@@ -116,11 +117,28 @@ def test_weights_are_the_mapped_file_itself(folder: Path) -> None:
 def test_dtype_is_a_choice(folder: Path) -> None:
     model = load_clover(folder, dtype=torch.bfloat16)
     found, state = model.commit(TEXT, model.start())
-    assert model.embedding_VE.dtype == torch.bfloat16 and found.dtype == torch.float32
+    assert model.dtype == model.head.weight.dtype == torch.bfloat16 and found.dtype == torch.float32  # type: ignore[attr-defined]
     assert state.tensors["0.delta"].dtype == torch.float32 and state.tensors["0.tail"].dtype == torch.bfloat16
     expected, _ = load_clover(folder).commit(TEXT, load_clover(folder).start())
     assert (found - expected).abs().mean() < 0.05
     assert model.model_id != load_clover(folder).model_id
+
+
+@pytest.mark.skipif(not int8_supported(), reason="this processor has no FBGEMM kernels")
+def test_int8_projections_stay_near_and_keep_their_states_apart(folder: Path) -> None:
+    exact, rounded = load_clover(folder), load_clover(folder, int8=True)
+    kinds = {type(layer.mlp.shared.down) for layer in rounded.layers if isinstance(layer.mlp, SparseExperts)}
+    assert kinds == {Int8Linear} and isinstance(rounded.layers[0].mixer.a, FloatLinear)  # type: ignore[union-attr]
+    assert rounded.model_id not in (exact.model_id, load_clover(folder, dtype=torch.bfloat16).model_id)
+    x = torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
+    found, expected = (model.layers[3].mixer.output(x.repeat(1, 2)) for model in (rounded, exact))  # type: ignore
+    assert 0 < (found - expected).norm() < 0.02 * expected.norm()
+    logits_TV, _ = rounded.commit(TEXT, rounded.start())
+    steps, state = [], rounded.start()
+    for token in TEXT:
+        logits_1V, state = rounded.commit([token], state)
+        steps.append(logits_1V)
+    torch.testing.assert_close(torch.cat(steps), logits_TV, atol=0.02, rtol=0)
 
 
 def test_fingerprint_depends_on_the_weights(folder: Path, tmp_path: Path) -> None:
