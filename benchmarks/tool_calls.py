@@ -1,13 +1,14 @@
-"""Malformed and right tool calls on function-calling questions, with the grammar and without.
+"""Malformed and right tool calls on function-calling questions: with the grammar, with the grammar and values that are
+taken from the question, and without.
 
     python -m benchmarks.tool_calls --data shared/data/bfcl --remainder 2
 
 The data are questions of BFCL v4 with function schemas and accepted answers (gorilla, Apache-2.0); a figure made from
 them is one of this subset, not of BFCL. A call is demanded wherever one is accepted: with the grammar the answer can be
-nothing else, without it the answer is opened with the sign that begins a call and the model goes on freely. An answer
-is malformed when it was cut off, is not JSON, names no given function, or does not match that function's schema. Right
-is meant as in BFCL's check of syntax trees, written anew here. One line of JSON per answer goes to `--out`; what stands
-there is not asked again.
+nothing else (and "grounded" admits only values that the question holds), without it the answer is opened with the sign
+that begins a call and the model goes on freely. An answer is malformed when it was cut off, is not JSON, names no given
+function, or does not match that function's schema. Right is meant as in BFCL's check of syntax trees, written anew
+here. One line of JSON per answer goes to `--out`; what stands there is not asked again.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from model.decoding.request import Event, Finished, Generation, Reason, text_of
 from model.local_chat import LocalChat
 from model.schema import closed, mismatch
 
+_WAYS = ("on", "grounded", "off")
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 
 
@@ -50,7 +52,7 @@ class Result:
     id: str
     category: str
     decoder: str
-    grammar: bool
+    grammar: str
     malformed: str
     right: bool | None
     tokens: int
@@ -96,12 +98,14 @@ class Asker:
         self._decoder = DECODERS["ar"]
         self._done = Finished(Reason.CANCELLED, 0, 0)
 
-    def ask(self, question: Question, decoder: str, grammar: bool, max_tokens: int) -> Result:
+    def ask(self, question: Question, decoder: str, grammar: str, max_tokens: int) -> Result:
         self._decoder = DECODERS[decoder]
         self._chat.state_after(self._prompt(question), threading.Event())
         began = time.monotonic()
-        answered = self._with_grammar if grammar else self._freely
-        text, calls, wrong = answered(question, max_tokens)
+        if grammar == "off":
+            text, calls, wrong = self._freely(question, max_tokens)
+        else:
+            text, calls, wrong = self._with_grammar(question, max_tokens, grammar == "grounded")
         seconds = round(time.monotonic() - began, 3)
         wrong = wrong or next((found for call in calls if (found := _unfit(call, question.tools))), "")
         right = not calls if question.accepted is None else matches(calls, question.accepted)
@@ -118,9 +122,10 @@ class Asker:
                 self._done = event
             yield event
 
-    def _with_grammar(self, question: Question, max_tokens: int) -> tuple[str, list[ToolCall], str]:
+    def _with_grammar(self, question: Question, max_tokens: int, grounded: bool) -> tuple[str, list[ToolCall], str]:
         demanded = question.accepted is not None
-        options = ChatOptions(max_tokens=max_tokens, tool_choice="required" if demanded else "auto")
+        choice = "required" if demanded else "auto"
+        options = ChatOptions(max_tokens=max_tokens, tool_choice=choice, grounded=grounded)
         reply = whole(self._chat.reply(question.messages, question.tools, options))
         wrong = "cut off" if demanded and reply.done.reason != "tool_calls" else ""
         return reply.text + spell_calls(reply.tool_calls), list(reply.tool_calls), wrong
@@ -214,7 +219,7 @@ def summary(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     for decoder, grammar in sorted({(result.decoder, result.grammar) for result in results}):
         group = [result for result in results if (result.decoder, result.grammar) == (decoder, grammar)]
         malformed = sum(bool(result.malformed) for result in group)
-        row = [decoder, "on" if grammar else "off", str(len(group)), f"{malformed} ({malformed / len(group):.1%})"]
+        row = [decoder, grammar, str(len(group)), f"{malformed} ({malformed / len(group):.1%})"]
         for category in categories:
             of = [result for result in group if result.category == category]
             row.append(f"{sum(result.right is True for result in of)}/{len(of)}" if of else "")
@@ -226,16 +231,15 @@ def summary(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--remainder", type=int, default=2, help="ids ≡ this mod 4; 0 is for tuning, 2 for reporting")
+    parser.add_argument("--remainder", type=int, default=2, help="ids ≡ this mod 4; 0 is for tuning and leaves no table, 2 for reporting")
     parser.add_argument("--limit", type=int, help="questions of each category")
     parser.add_argument("--decoders", nargs="+", default=["ar", "diffusion", "draft_verify"], choices=list(DECODERS))
-    parser.add_argument("--grammar", nargs="+", default=["on", "off"], choices=["on", "off"])
+    parser.add_argument("--grammar", nargs="+", default=["on", "off"], choices=_WAYS)
     parser.add_argument("--model", default="smollm2")
     parser.add_argument("--precision", default="int8")
     parser.add_argument("--max-tokens", type=int, default=160)
     parser.add_argument("--out", type=Path, default=Path("tool_calls.jsonl"))
     parser.add_argument("--seconds", type=float, help="stop asking after this; another run goes on from --out")
-    parser.add_argument("--save", action="store_true", help="keep the table for the README")
     options = parser.parse_args()
 
     from model.weights.catalogue import load
@@ -249,9 +253,9 @@ def main() -> None:
     with options.out.open("a", encoding="utf-8") as out:
         for question in chosen:
             for decoder, grammar in itertools.product(options.decoders, options.grammar):
-                if (question.id, decoder, grammar == "on") in seen or time.monotonic() > ends:
+                if (question.id, decoder, grammar) in seen or time.monotonic() > ends:
                     continue
-                result = asker.ask(question, decoder, grammar == "on", options.max_tokens)
+                result = asker.ask(question, decoder, grammar, options.max_tokens)
                 out.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
                 out.flush()
                 results.append(result)
@@ -263,8 +267,8 @@ def main() -> None:
         f"{len(chosen)} BFCL questions with ids ≡ {options.remainder} mod 4 (a subset of BFCL v4, not BFCL), "
         f"{options.model} in {options.precision}, greedy, at most {options.max_tokens} tokens; cut off is malformed."
     )
-    if options.save:
-        save("tool_calls", columns, rows, note, "python -m benchmarks.tool_calls --data shared/data/bfcl --save")
+    if options.remainder == 2:
+        save("tool_calls", columns, rows, note, "python -m benchmarks.tool_calls --data shared/data/bfcl")
 
 
 if __name__ == "__main__":

@@ -79,12 +79,12 @@ def _message(turn: Mapping[str, Any], at: int) -> Iterator[Message]:
             yield Message("user" if turn["role"] == "user" else "assistant", turn["content"])
 
 
-def evaluate(model: ChatModel, tools: Sequence[Tool], case: Case, max_tokens: int) -> Result:
+def evaluate(model: ChatModel, tools: Sequence[Tool], case: Case, options: ChatOptions) -> Result:
     """One case. What the model cannot answer at all counts as no call."""
     turns, calls, problem = list(case.messages), [], ""
     while len(calls) < max(len(case.expected), 1):
         try:
-            reply = whole(iter(model.reply(turns, tools, ChatOptions(max_tokens=max_tokens))))
+            reply = whole(iter(model.reply(turns, tools, options)))
         except ChatError as error:
             problem = str(error)
             break
@@ -156,6 +156,7 @@ def main() -> None:
     parser.add_argument("--model", default="", help="the server's model, or a local one (smollm2)")
     parser.add_argument("--precision", default="int8")
     parser.add_argument("--max-tokens", type=int, default=256)
+    parser.add_argument("--grounded", action="store_true", help="a local model takes values from the conversation")
     parser.add_argument("--limit", type=int, help="conversations of each page")
     parser.add_argument("--out", type=Path, default=Path("webmcp.jsonl"))
     parser.add_argument("--save", action="store_true", help="keep the table for the README")
@@ -172,11 +173,12 @@ def main() -> None:
         from model.local_chat import LocalChat
 
         model = LocalChat(*open_model(name, options.precision))
+    asked = ChatOptions(max_tokens=options.max_tokens, grounded=options.grounded)
     results = []
     with options.out.open("w", encoding="utf-8") as out:
         for tools, cases in load(options.data, options.half):
             for case in cases[: options.limit]:
-                result = evaluate(model, tools, case, options.max_tokens)
+                result = evaluate(model, tools, case, asked)
                 results.append(result)
                 out.write(json.dumps(asdict(result), ensure_ascii=False) + "\n")
                 out.flush()
@@ -184,7 +186,8 @@ def main() -> None:
     columns, rows = summary(results)
     print("\n".join("  ".join(row) for row in [columns, *rows]))
     half = {"first": "first half", "second": "second half", "all": "all"}[options.half]
-    note = f"WebMCP conversations ({half} of each page that carries a schema, n={len(results)}), {name}, greedy."
+    ways = f"{name}, greedy" + (", values from the conversation" if options.grounded else "")
+    note = f"WebMCP conversations ({half} of each page that carries a schema, n={len(results)}), {ways}."
     if options.save:
         save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data shared/data/webmcp --save")
 

@@ -50,7 +50,8 @@ class ChatOptions:
 
     tool_choice: "auto", "none", "required", or the name of the one tool to call. parallel: several calls in one answer.
     schema: the answer is JSON of this schema (and no tool is called). thinking: tokens of reasoning before the answer,
-    for models that were taught to; they come as `Thinking` and count apart from `max_tokens`.
+    for models that were taught to; they come as `Thinking` and count apart from `max_tokens`. grounded: a local model
+    takes the values of a call's arguments from what the user said (see `model.grounding`).
     """
 
     max_tokens: int = 1024
@@ -62,6 +63,7 @@ class ChatOptions:
     parallel: bool = True
     schema: Mapping[str, Any] | None = None
     thinking: int = 0
+    grounded: bool = False
     cancel: threading.Event = field(default_factory=threading.Event)
 
 

@@ -16,6 +16,7 @@ from model.chat_template import CALL_BEGIN, CALL_END, THINK_BEGIN, THINK_END, Ch
 from model.decoding import draft_verify, gap
 from model.decoding.grammar import Grammar, GrammarError
 from model.decoding.request import Cancel, Decoder, Finished, Generation, Reason, Settled, read
+from model.grounding import grounded
 from model.protocol import BlockModel, Tokenizer
 from model.schema import calls_schema
 
@@ -51,7 +52,7 @@ class LocalChat:
         offered = offered_tools(tools, options)
         prompt = self._template.render(messages, offered)
         try:
-            grammar = self._grammar(offered, options)
+            grammar = self._grammar(grounded(offered, messages) if options.grounded else offered, options)
         except GrammarError as error:
             raise ChatError(f"the schema cannot be followed: {error}") from error
         yield from self._when_free(self._answer(prompt, grammar, bool(offered), options), options)

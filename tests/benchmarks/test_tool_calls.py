@@ -61,8 +61,8 @@ def test_a_random_model_is_never_malformed_under_the_grammar_and_mostly_without(
     tool = Tool("area", "", {"type": "object", "properties": {"base": {"type": "integer"}}, "required": ["base"]})
     question = Question("q", "simple", (Message("user", "area?"),), (tool,), [{"area": {"base": [1]}}])
     asker = Asker(ToyModel(vocabulary=259), ChatByteTokenizer())
-    on = asker.ask(question, decoder, True, 90)
-    off = asker.ask(question, decoder, False, 90)
+    on = asker.ask(question, decoder, "on", 90)
+    off = asker.ask(question, decoder, "off", 90)
     assert on.malformed == "" and on.right is not None and on.tokens <= 90
     assert off.malformed and off.right is None
     columns, rows = summary([on, off])

@@ -7,7 +7,9 @@ import json
 import pytest
 
 from benchmarks.webmcp import evaluate, load, matches, summary
-from model.chat import Done, Text, ToolCall
+from model.chat import ChatOptions, Done, Text, ToolCall
+
+SHORT = ChatOptions(max_tokens=10)
 
 
 class Follows:
@@ -49,19 +51,19 @@ def page(tmp_path):
 def test_a_sequence_of_calls(page) -> None:
     tools, (case, _) = page
     model = Follows(("open", {"number": 2}, "a"), ("open", {"number": 3}, "b"))
-    result = evaluate(model, tools, case, 10)
+    result = evaluate(model, tools, case, SHORT)
     assert result.right and result.made == 2
     assert [turn.role for turn in model.turns[1]][-2:] == ["assistant", "tool"]
     assert model.turns[0][2].call_id == model.turns[0][1].tool_calls[0].id
-    wrong = evaluate(Follows(("open", {"number": 2}), ("open", {"number": 2})), tools, case, 10)
+    wrong = evaluate(Follows(("open", {"number": 2}), ("open", {"number": 2})), tools, case, SHORT)
     assert not wrong.right and wrong.made == 1
-    assert evaluate(Follows(None), tools, case, 10).made == 0
+    assert evaluate(Follows(None), tools, case, SHORT).made == 0
 
 
 def test_where_no_tool_helps_none_is_right(page) -> None:
     tools, (_, case) = page
-    assert evaluate(Follows(None), tools, case, 10).right
-    wrong = evaluate(Follows(("open", {"number": 2})), tools, case, 10)
+    assert evaluate(Follows(None), tools, case, SHORT).right
+    wrong = evaluate(Follows(("open", {"number": 2})), tools, case, SHORT)
     assert not wrong.right
     assert summary([wrong])[1][-1] == ["all", "1", "0/0", "0/1"]
 
