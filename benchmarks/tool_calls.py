@@ -231,7 +231,7 @@ def summary(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--remainder", type=int, default=2, help="ids ≡ this mod 4; 0 is for tuning and leaves no table, 2 for reporting")
+    parser.add_argument("--remainder", type=int, default=2, help="ids ≡ this mod 4; 0: tuning, no table; 2: report")
     parser.add_argument("--limit", type=int, help="questions of each category")
     parser.add_argument("--decoders", nargs="+", default=["ar", "diffusion", "draft_verify"], choices=list(DECODERS))
     parser.add_argument("--grammar", nargs="+", default=["on", "off"], choices=_WAYS)
