@@ -54,7 +54,7 @@ class Patch:
 
 @dataclass
 class Session:
-    """A working copy under test. `files` maps each Python file to its text as it was copied."""
+    """A working copy under test. `files` maps each file that can be repaired to its text as it was copied."""
 
     tree: WorkingCopy
     tester: Tester
@@ -106,7 +106,7 @@ class Engine:
             self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
             tester = self.tester(sandbox, tree, request)
             try:
-                yield Session(tree, tester, *_read_python(tree.root, self.repository.files))
+                yield Session(tree, tester, *_read_sources(tree.root, self._sources()))
             finally:
                 tester.close()
 
@@ -249,6 +249,14 @@ class Engine:
                 self._notice(f"{node} cannot be collected: {test.error}: {(test.message.splitlines() or [''])[-1]}")
         return targets
 
+    def _sources(self) -> list[str]:
+        """The files that can be repaired: Python, and with a test command of its own other languages too."""
+        if not self.settings.test_command:
+            return [name for name in self.repository.files if name.endswith(".py")]
+        from coder.repair.files import understood
+
+        return [name for name in self.repository.files if understood(name)]
+
     def _is_own(self, module: str) -> bool:
         """Whether the project itself should provide this module: then its absence is a fault like any other."""
         top = module.partition(".")[0]
@@ -312,15 +320,14 @@ class Engine:
         self.listener(events.Notice(message))
 
 
-def _read_python(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Text and sha256 of each Python file under `root`; those that are not text are left out."""
+def _read_sources(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Text and sha256 of each of the files under `root`; those that are not text are left out."""
     texts, hashes = {}, {}
     for name in names:
-        if name.endswith(".py"):
-            with suppress(OSError, UnicodeDecodeError, SyntaxError):
-                data = (root / name).read_bytes()
-                texts[name] = decode(data).text
-                hashes[name] = sha256(data)
+        with suppress(OSError, UnicodeDecodeError, SyntaxError):
+            data = (root / name).read_bytes()
+            texts[name] = decode(data).text
+            hashes[name] = sha256(data)
     return texts, hashes
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from coder.patch import Proposal
 from coder.repair.context import changed_files
+from coder.repair.files import AnySource
 from coder.repair.normalise import Normaliser
-from coder.repair.source import Source
 
 
 @dataclass(eq=False)
@@ -19,7 +19,7 @@ class Base:
     """The code that candidates are edits of: the files as they are (`depth` 0), or with an edit done that brought the
     failing test further. `handicap` is taken off the score of what is built on it."""
 
-    sources: Mapping[str, Source]
+    sources: Mapping[str, AnySource]
     depth: int = 0
     handicap: float = 0.0
     note: str = ""
@@ -56,7 +56,7 @@ class Pool:
     # A score is worth that much less (nats) while the model has seen the first token of the change only, or nothing.
     SKIMMED, UNSEEN = 1.0, 2.5
 
-    def __init__(self, originals: Mapping[str, Source]) -> None:
+    def __init__(self, originals: Mapping[str, AnySource]) -> None:
         self._heap: list[tuple[float, int, Candidate]] = []
         self._count = itertools.count()
         self._waiting: set[Candidate] = set()

@@ -26,8 +26,9 @@ class Strategy:
 class RepairContext:
     """A repository with failing tests, and the bounds of the search.
 
-    `files` maps the path of each Python file of the repository to its decoded text (it may read lazily); `hashes` maps
-    it to the sha256 of its bytes (that of the UTF-8 text where absent); `targets` are the failing tests to repair.
+    `files` maps the path of each file of the repository that can be repaired, tests too, to its decoded text (it may
+    read lazily); `hashes` maps it to the sha256 of its bytes (that of the UTF-8 text where absent); `targets` are the
+    failing tests to repair.
     `load_model` returns (model, tokenizer), or is None for a search without one. `timeout_s` bounds the whole search,
     `max_candidates` the trials. `cancel` stops it at any moment.
     """

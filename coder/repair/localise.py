@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from coder.repair.edits.base import Hints
-from coder.repair.source import FunctionNode, Source
+from coder.repair.files import AnyFunction
+from coder.repair.source import Source
 from sandbox.testing.report import Baseline, TestReport
 
 # A line of the traceback counts that much more than its Ochiai score says; the innermost frame in the code most.
@@ -31,7 +32,7 @@ class Suspicion:
     """A function (or, with `function` None, the top level of a file) and the scores of its lines, (0, 1]."""
 
     path: str
-    function: FunctionNode | None
+    function: AnyFunction | None
     lines: Mapping[int, float]
 
     @property

@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Mapping
 
 from coder.patch import Proposal, apply_edits
-from coder.repair.source import Source
+from coder.repair.files import AnySource
+from coder.repair.languages import normalise as trees
+from coder.repair.languages.tree import TreeSource
 
 _NEGATED: dict[type, type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -23,12 +25,12 @@ class Normaliser:
     `originals` are the files as they are before any edit.
     """
 
-    def __init__(self, originals: Mapping[str, Source]) -> None:
+    def __init__(self, originals: Mapping[str, AnySource]) -> None:
         self._originals = originals
         self._seen: set[bytes] = set()
         self._unchanged: dict[tuple[str, int], bytes | None] = {}
 
-    def new(self, proposal: Proposal, sources: Mapping[str, Source]) -> bool:
+    def new(self, proposal: Proposal, sources: Mapping[str, AnySource]) -> bool:
         """Whether a proposal against `sources` compiles, differs from the original code, and was not seen before.
 
         Remembers it.
@@ -37,12 +39,16 @@ class Normaliser:
         changed = False
         for path in proposal.paths:
             edits = tuple(edit for edit in proposal.edits if edit.span.path == path)
-            start, end = _window(sources[path], min(e.span.start for e in edits), max(e.span.end for e in edits))
+            source = sources[path]
+            start, end = _window(source, min(e.span.start for e in edits), max(e.span.end for e in edits))
             try:
-                text = apply_edits(sources[path].text, edits)
+                text = apply_edits(source.text, edits)
             except ValueError:
                 return False
-            fingerprint = _fingerprint(text[start : len(text) - (len(sources[path].text) - end)])
+            if isinstance(source, TreeSource):
+                fingerprint = trees.fingerprint(path, text)
+            else:
+                fingerprint = _fingerprint(text[start : len(text) - (len(source.text) - end)])
             if fingerprint is None:
                 return False
             changed |= fingerprint != self._original(path, start)
@@ -56,12 +62,17 @@ class Normaliser:
     def _original(self, path: str, start: int) -> bytes | None:
         if (path, start) not in self._unchanged:
             source = self._originals[path]
-            self._unchanged[path, start] = _fingerprint(source.text[slice(*_window(source, start, start))])
+            if isinstance(source, TreeSource):
+                self._unchanged[path, start] = trees.original(source)
+            else:
+                self._unchanged[path, start] = _fingerprint(source.text[slice(*_window(source, start, start))])
         return self._unchanged[path, start]
 
 
-def _window(source: Source, start: int, end: int) -> tuple[int, int]:
+def _window(source: AnySource, start: int, end: int) -> tuple[int, int]:
     """The lines of the outermost function around [start, end), or the whole file."""
+    if isinstance(source, TreeSource):
+        return 0, len(source.text)
     for function in source.functions():
         low = source.line_start(min([function.lineno, *(d.lineno for d in function.decorator_list)]))
         high = source.line_start((function.end_lineno or function.lineno) + 1)

@@ -14,7 +14,7 @@ from typing import Any
 
 from coder.patch import apply_edits
 from coder.repair.candidate import Candidate
-from coder.repair.source import Source
+from coder.repair.text import Text
 
 
 @dataclass(frozen=True)
@@ -148,12 +148,12 @@ def _middle(candidate: Candidate, start: int, end: int) -> str:
     return text[start : len(text) - (len(source.text) - end)]
 
 
-def _context_start(source: Source, offset: int) -> int:
+def _context_start(source: Text, offset: int) -> int:
     """Where the code that the model sees begins: at most CONTEXT characters before, at the start of a line."""
     return source.line_start(source.line_of(max(0, offset - CONTEXT)) + 1) if offset > CONTEXT else 0
 
 
-def _first_difference(source: Source, candidate: Candidate) -> tuple[int, str, str]:
+def _first_difference(source: Text, candidate: Candidate) -> tuple[int, str, str]:
     """The offset of the word in which the first edit begins to differ, and what follows there after and before."""
     edit = min(candidate.proposal.edits, key=lambda edit: edit.span)
     old = source.text[edit.span.start : edit.span.end + 24]

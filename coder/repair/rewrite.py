@@ -13,6 +13,7 @@ from typing import Any
 
 from coder.patch import Edit, Proposal, Span
 from coder.repair.edits.base import Region
+from coder.repair.languages.region import TreeRegion
 from coder.repair.rank import CONTEXT
 
 # The share of slips that one rewritten line or expression stands for, and how many samples each gets.
@@ -34,8 +35,12 @@ class Gap:
     suspicion: float
 
 
-def gaps(region: Region) -> list[Gap]:
+def gaps(region: Region | TreeRegion) -> list[Gap]:
     """What to rewrite, most suspicious first: statements on one line, then new lines, then larger expressions."""
+    if isinstance(region, TreeRegion):
+        from coder.repair.languages.gaps import gaps as gaps_of_tree
+
+        return gaps_of_tree(region)
     source = region.source
     lines: list[Gap] = []
     inserts: list[Gap] = []
@@ -61,7 +66,13 @@ def gaps(region: Region) -> list[Gap]:
 
 
 def rewrites(
-    region: Region, gap: Gap, model: Any, tokenizer: Any, preface: str, seed: int, cancel: Callable[[], bool]
+    region: Region | TreeRegion,
+    gap: Gap,
+    model: Any,
+    tokenizer: Any,
+    preface: str,
+    seed: int,
+    cancel: Callable[[], bool],
 ) -> Iterator[Proposal]:
     """What the model would write in the gap, each text once."""
     from model.decoding.rewrite import rewrite
@@ -80,7 +91,7 @@ def rewrites(
     found: dict[str, float] = {}
     for written in rewrite(model, tokenizer, prefix, suffix, SAMPLES, MAX_TOKENS, stop, seed, cancel):
         text = written.text.rstrip() if gap.whole_line else written.text
-        if text.strip() and text != old and "\n" not in text and not text.lstrip().startswith("#"):
+        if text.strip() and text != old and "\n" not in text and not text.lstrip().startswith(source.comment):
             found[text] = max(found.get(text, -math.inf), written.logprob)
     if not found:
         return

@@ -12,13 +12,17 @@ from coder.patch import Proposal
 from coder.repair.author import Author
 from coder.repair.candidate import Base, Candidate, Pool
 from coder.repair.context import Proved, RepairContext, changed_files, edits_between
+from coder.repair.edits.base import Hints
+from coder.repair.files import AnySource, parse, understood
+from coder.repair.languages import localise as by_command
+from coder.repair.languages.tree import TreeSource
 from coder.repair.library import Library
 from coder.repair.localise import Suspicion, hints, localise
 from coder.repair.minimise import minimise
 from coder.repair.singles import Singles
 from coder.repair.source import Source
 from sandbox.testing.protected import is_protected
-from sandbox.testing.report import Frame, Trial, Verdict
+from sandbox.testing.report import Frame, Oracle, Trial, Verdict
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
@@ -72,15 +76,35 @@ class Search:
 
     def _singles(self) -> Singles:
         """The single edits of the suspicious functions."""
-        suspicions = localise(self._context.baseline, self._context.targets, self._sources)
+        context = self._context
+        python = {path: source for path, source in self._sources.items() if isinstance(source, Source)}
+        others = {path: source for path, source in self._sources.items() if isinstance(source, TreeSource)}
+        suspicions = localise(context.baseline, context.targets, python)
+        if others:
+            tests = list(_command_texts(context).values())
+            suspicions += by_command.localise(context.baseline, context.targets, others, tests)
+            suspicions.sort(key=lambda suspicion: -suspicion.score)
         self._listener(_localized(suspicions, time.monotonic() - self._began))
-        failing = [self._context.baseline.tests[node] for node in self._context.targets]
-        return Singles(suspicions, hints(_test_texts(self._context), failing), Library(self._context.files))
+        library = Library({path: text for path, text in context.files.items() if path.endswith(".py")})
+        return Singles(suspicions, self._hints(), library)
+
+    def _hints(self) -> Hints:
+        context = self._context
+        failing = [context.baseline.tests[node] for node in context.targets]
+        found = hints(_test_texts(context), failing)
+        for path, text in _command_texts(context).items():
+            line = next((frame.line for test in failing for frame in reversed(test.frames) if frame.path == path), 0)
+            more = by_command.hints(path, text, line)
+            found = Hints(found.numbers + more.numbers, found.strings + more.strings, found.exceptions)
+        return found
 
     def _preface(self) -> str:
         """The failing tests as a comment: what the model reads before the code."""
-        lines = "\n".join(_test_texts(self._context)).splitlines()[:40]
-        return "".join(f"# {line}\n" for line in lines if line.strip())[-1600:]
+        texts = [*_test_texts(self._context), *_command_texts(self._context).values()]
+        lines = "\n".join(texts).splitlines()[:40]
+        marks = [source.comment for source in self._sources.values()]
+        mark = max(set(marks), key=marks.count, default="#")
+        return "".join(f"{mark} {line}\n" for line in lines if line.strip())[-1600:]
 
     def _prove(self, author: Author) -> Iterator[Proved]:
         ranked = self._context.load_model is not None and self._context.strategy.ranking
@@ -158,7 +182,7 @@ class Search:
         self._seen.add(kind)
         sources = dict(self._sources)
         for path, text in candidate.files.items():
-            sources[path] = Source(path, text)
+            sources[path] = parse(path, text)
         handicap = SECOND_SLIP + 0.25 * len(self._seen)
         author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note))
 
@@ -166,15 +190,20 @@ class Search:
         passed = sum(
             trial.outcomes.get(node) is not None and not trial.outcomes[node].failing for node in self._context.targets
         )
-        return Progress(passed, _test_line(trial.failed_at, trial.frames))
+        return Progress(passed, self._test_line(trial.failed_at, trial.frames))
 
     def _reached_before(self) -> Progress:
         """How far the tests come without any change."""
         for node in self._context.targets:
             test = self._context.baseline.tests.get(node)
             if test is not None:
-                return Progress(0, _test_line(node, test.frames))
+                return Progress(0, self._test_line(node, test.frames))
         return Progress(0, 0)
+
+    def _test_line(self, node: str, frames: tuple[Frame, ...]) -> int:
+        """The deepest line in a traceback of the test's own file, or of those that the test command runs."""
+        own = (node.partition("::")[0], *self._context.baseline.test_files)
+        return next((frame.line for frame in reversed(frames) if frame.path in own), 0)
 
     def _confirm(self, candidate: Candidate) -> Proved | None:
         """Make the patch small and bring it before the whole suite, in a fresh sandbox."""
@@ -209,16 +238,18 @@ class Search:
         return replace(proposal, hashes=hashes, note=note)
 
 
-def _parsed(context: RepairContext) -> Iterator[tuple[str, Source]]:
+def _parsed(context: RepairContext) -> Iterator[tuple[str, AnySource]]:
     """The files that may be edited and that the failing tests have to do with; those that do not parse are left out."""
     ran = {path for node in context.targets for path in context.baseline.tests[node].lines}
-    ran |= {frame.path for node in context.targets for frame in context.baseline.tests[node].frames}
-    editable = [path for path in context.files if context.allow_tests or not is_protected(path)]
+    if ran or context.baseline.oracle is Oracle.EVENTS:
+        ran |= {frame.path for node in context.targets for frame in context.baseline.tests[node].frames}
+    tests = frozenset(context.baseline.test_files)
+    editable = [path for path in context.files if context.allow_tests or not (is_protected(path) or path in tests)]
     reached = ran.intersection(editable)
     for path in editable:
-        if path.endswith(".py") and (path in reached or not reached):
+        if understood(path) and (path in reached or not reached):
             try:
-                yield path, Source(path, context.files[path])
+                yield path, parse(path, context.files[path])
             except (SyntaxError, ValueError, RecursionError):
                 continue
 
@@ -242,10 +273,9 @@ def _test_texts(context: RepairContext) -> Iterator[str]:
                 yield ast.get_source_segment(text, function) or ""
 
 
-def _test_line(node: str, frames: tuple[Frame, ...]) -> int:
-    """The deepest line of the test's own file in a traceback."""
-    path = node.partition("::")[0]
-    return next((frame.line for frame in reversed(frames) if frame.path == path), 0)
+def _command_texts(context: RepairContext) -> dict[str, str]:
+    """The files that the test command runs, where it is such a command that judges."""
+    return {path: context.files[path] for path in context.baseline.test_files if path in context.files}
 
 
 def _localized(suspicions: list[Suspicion], seconds: float) -> events.Localized:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
+from typing import Any, Protocol
 
 from coder.patch import Proposal
 from coder.repair import rank
 from coder.repair.candidate import Base, Candidate
-from coder.repair.edits import propose
-from coder.repair.edits.base import Hints, Region
+from coder.repair.edits.base import Hints
+from coder.repair.files import AnyFunction, AnyRegion, AnySource, propose
+from coder.repair.files import region as region_of
 from coder.repair.library import Library
 from coder.repair.localise import Suspicion
-from coder.repair.scope import Scope
-from coder.repair.source import FunctionNode, Source
 
 # The same slip made at several places is that much rarer (nats) than at one.
 REPEATED = 1.5
@@ -47,7 +47,7 @@ class Singles:
             found.append(candidate)
         return found
 
-    def region(self, suspicion: Suspicion, base: Base) -> Region | None:
+    def region(self, suspicion: Suspicion, base: Base) -> AnyRegion | None:
         """The function of a suspicion in the base's version of its file."""
         source = base.sources[suspicion.path]
         if not base.depth or suspicion.function is None:
@@ -59,10 +59,21 @@ class Singles:
             # Lines may have moved: within the function, all count as its best.
             reach = range(function.lineno, (function.end_lineno or function.lineno) + 1)
             lines = {line: suspicion.lines.get(line, suspicion.score) for line in reach}
-        return Region(source, function, Scope(source, function, self._library), lines, self._hints)
+        return region_of(source, function, lines, self._hints, self._library)
 
 
-def line_scores(region: Region) -> dict[int, float]:
+class _Scored(Protocol):
+    """What a region says of its statements, whatever their language."""
+
+    @property
+    def suspects(self) -> list[Any]: ...
+
+    def header(self, statement: Any) -> tuple[int, int]: ...
+
+    def suspect(self, statement: Any) -> float: ...
+
+
+def line_scores(region: _Scored) -> dict[int, float]:
     """The suspicion of each line, that of a statement spread over all the lines of its header."""
     scores: dict[int, float] = {}
     for statement in region.suspects:
@@ -72,7 +83,7 @@ def line_scores(region: Region) -> dict[int, float]:
     return scores
 
 
-def repeated(proposals: Sequence[Proposal], source: Source) -> list[Proposal]:
+def repeated(proposals: Sequence[Proposal], source: AnySource) -> list[Proposal]:
     """The same replacement at every place of the function where the same text stands."""
     groups: dict[tuple[str, str, str], list[Proposal]] = defaultdict(list)
     for proposal in proposals:
@@ -92,7 +103,7 @@ def repeated(proposals: Sequence[Proposal], source: Source) -> list[Proposal]:
     return found
 
 
-def _same(source: Source, function: FunctionNode) -> FunctionNode | None:
+def _same(source: AnySource, function: AnyFunction) -> AnyFunction | None:
     """The function of the same name that begins nearest to where it began."""
     named = [other for other in source.functions() if other.name == function.name]
     return min(named, key=lambda other: abs(other.lineno - function.lineno), default=None)

@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from coder.repair.text import Text
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ATOM = 14
 _BINDING: dict[type, int] = {
@@ -33,18 +35,14 @@ class Token:
     end: int
 
 
-class Source:
+class Source(Text):
     """One parsed file. Raises SyntaxError when `text` is no Python."""
 
+    comment = "#"
+
     def __init__(self, path: str, text: str) -> None:
-        self.path = path
-        self.text = text
+        super().__init__(path, text)
         self.tree = ast.parse(text)
-        self.lines = [line + "\n" for line in text.split("\n")]
-        self.lines[-1] = self.lines[-1][:-1]
-        self._starts = [0]
-        for line in self.lines:
-            self._starts.append(self._starts[-1] + len(line))
         self.parents: dict[ast.AST, ast.AST] = {
             child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
         }
@@ -57,20 +55,6 @@ class Source:
         if not text.isascii():
             column = len(text.encode()[:column].decode(errors="ignore"))
         return self._starts[line - 1] + column
-
-    def line_start(self, line: int) -> int:
-        return self._starts[min(line - 1, len(self._starts) - 1)]
-
-    def line_of(self, offset: int) -> int:
-        """The 1-based line that holds the character at `offset`."""
-        low, high = 0, len(self.lines)
-        while low < high:
-            middle = (low + high) // 2
-            if self._starts[middle + 1] <= offset:
-                low = middle + 1
-            else:
-                high = middle
-        return low + 1
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """The range of characters of an expression or statement (its parentheses not counted)."""
@@ -142,10 +126,6 @@ class Source:
     def indentation(self, statement: ast.stmt) -> str:
         line = self.lines[statement.lineno - 1]
         return line[: len(line) - len(line.lstrip(" \t"))]
-
-    @property
-    def newline(self) -> str:
-        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
 
     def fitted(self, node: ast.expr, text: str) -> str:
         """`text` as it must stand where `node` stands: in parentheses where the neighbours bind more tightly."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import re
+import os
+import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +14,12 @@ from types import TracebackType
 from sandbox import policy
 from sandbox.contract import Completed, Ending, Limits
 from sandbox.jail import Sandbox
-from sandbox.testing import honesty, texts
+from sandbox.testing import honesty, texts, traces, v8_coverage
+from sandbox.testing.entry import judges
 from sandbox.testing.pace import FACTOR
+from sandbox.testing.protected import is_protected
 from sandbox.testing.report import (
     Baseline,
-    Frame,
     Oracle,
     Outcome,
     Progress,
@@ -30,9 +33,12 @@ from sandbox.testing.report import (
 from sandbox.working_copy import WorkingCopy
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-MIN_LIMIT_S = 5.0
-_PYTHON_FRAME = re.compile(r'File "([^"\n]+)", line (\d+), in (\S+)')
-_OTHER_FRAME = re.compile(r"(?:at (\S+) )?\(?([\w./@+-]+\.\w{1,4}):(\d+)(?::\d+)?\)?")
+# A trial may take FACTOR times the longest run that came to an end, and always this long.
+MIN_LIMIT_S = 1.0
+UNKNOWN_S = 0.3
+"""What a run is taken to last while none has come to an end."""
+# Runs a command, then hands on what Node wrote about the lines that it executed. The exit status is the command's.
+_COVERED = """/bin/sh -c "$1"; status=$?; cat "$NODE_V8_COVERAGE"/*.json >&"$2" 2>/dev/null; exit $status"""
 
 
 class CommandSession:
@@ -59,7 +65,10 @@ class CommandSession:
         programs = [python.parent] if python else []
         self._environment = {"CI": "1", "PATH": policy.environment(programs, "/tmp", {})["PATH"]}
         self._allow_tests = allow_tests
-        self._baseline: Baseline | None = None
+        self._longest = UNKNOWN_S
+        files = tuple(path.relative_to(tree.root).as_posix() for path in tree.root.rglob("*") if path.is_file())
+        self._by_tail = _tails(files)
+        self._judges = judges(command, files)
 
     @property
     def node(self) -> str:
@@ -83,16 +92,22 @@ class CommandSession:
             raise TestsNotRun(f"the test command cannot be started in the sandbox: {done.stderr.strip()[-500:]}")
         report = self._report(done)
         if report.outcome.failing and not report.timed_out:
-            again = self._run(self._tree, self._limits)
-            report = replace(report, flaky=again.returncode == 0)
+            again, lines = self._covered()
+            passed = again.returncode == 0 and self._run(self._tree, self._limits).returncode == 0
+            report = replace(report, flaky=passed, lines=lines)
+        if not report.timed_out:
+            self._longest = done.seconds
         if progress:
             progress(1, 1, self.node, report.outcome)
-        self._baseline = Baseline({self.node: report}, done.seconds, Oracle.EXIT_CODE)
-        return self._baseline
+        seen = [frame.path for frame in report.frames if is_protected(frame.path)]
+        test_files = tuple(dict.fromkeys((*self._judges, *seen)))
+        return Baseline({self.node: report}, done.seconds, Oracle.EXIT_CODE, test_files)
 
     def trial(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
         done = self._changed(files, self._pace())
         report = self._report(done)
+        if done.ending is Ending.EXITED:
+            self._longest = max(self._longest, done.seconds)
         return Trial(
             outcomes={self.node: report.outcome},
             passed=report.outcome is Outcome.PASSED,
@@ -108,6 +123,8 @@ class CommandSession:
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """The command on the changed tree, `repeats` times, each in a fresh sandbox."""
         dishonest = honesty.inspect_files(self._tree, files, self._allow_tests)
+        if not self._allow_tests:
+            dishonest += [f"{path} is run by the test command" for path in files if relative(path) in self._judges]
         verdict = Verdict(oracle=Oracle.EXIT_CODE, level=self._sandbox.level, unfixed=(self.node,))
         if dishonest:
             return replace(verdict, dishonest=tuple(dishonest))
@@ -127,10 +144,28 @@ class CommandSession:
     def _run(self, tree: WorkingCopy, limits: Limits) -> Completed:
         return self._sandbox.run(["/bin/sh", "-c", self._command], tree, limits, self._environment, self._read_only)
 
+    def _covered(self) -> tuple[Completed, dict[str, frozenset[int]]]:
+        """Run the command with Node's coverage on: what came of it, and the lines that it executed, by file."""
+        read, write = os.pipe()
+        chunks: list[bytes] = []
+        reader = threading.Thread(target=_drain, args=(read, chunks), daemon=True)
+        reader.start()
+        try:
+            words = ["/bin/sh", "-c", _COVERED, "sh", self._command, str(write)]
+            environment = {**self._environment, "NODE_V8_COVERAGE": "/tmp/v8-coverage"}
+            jailed = self._sandbox.spawn(words, self._tree, self._limits, environment, self._read_only, [write])
+        finally:
+            os.close(write)
+        done = jailed.wait()
+        reader.join()
+        return done, v8_coverage.executed(b"".join(chunks), self._script)
+
+    def _script(self, name: str) -> tuple[str, str] | None:
+        path = self._known(name)
+        return (path, texts.read(self._tree, path)) if path and "node_modules/" not in path else None
+
     def _pace(self) -> Limits:
-        if self._baseline is None:
-            return self._limits
-        return replace(self._limits, wall_s=min(self._limits.wall_s, max(MIN_LIMIT_S, FACTOR * self._baseline.seconds)))
+        return replace(self._limits, wall_s=min(self._limits.wall_s, max(MIN_LIMIT_S, FACTOR * self._longest)))
 
     def _report(self, done: Completed) -> TestReport:
         output = f"{done.stdout}\n{done.stderr}".strip()
@@ -143,27 +178,36 @@ class CommandSession:
             seconds=done.seconds,
             error=reason,
             message=output[-2000:],
-            frames=tuple(self._frames(output)),
+            frames=tuple(traces.frames(output, self._known)),
             output=output[-4000:],
             timed_out=done.ending is Ending.TIMEOUT,
         )
 
-    def _frames(self, output: str) -> list[Frame]:
-        """Files of the repository that the output names with a line, in the order of the output."""
-        found = [(match[1], match[2], match[3]) for match in _PYTHON_FRAME.finditer(output)]
-        found += [(match[2], match[3], match[1] or "") for match in _OTHER_FRAME.finditer(output)]
-        frames = []
-        for name, line, function in found[:500]:
-            path = self._known(name)
-            if path:
-                frames.append(Frame(path, int(line), function))
-        return frames
-
     def _known(self, name: str) -> str:
         """The path below the root that `name`, seen from inside the jail, stands for; "" for files of others."""
-        parts = Path(name).parts
+        parts = [part for part in Path(name).parts if part not in ("/", ".")]
+        if ".." in parts or not parts:
+            return ""
         for start in range(len(parts)):
-            path = Path(*parts[start:])
-            if path.parts and not path.is_absolute() and ".." not in path.parts and (self._tree.root / path).is_file():
-                return path.as_posix()
+            path = "/".join(parts[start:])
+            if path in self._by_tail:
+                return self._by_tail[path]
         return ""
+
+
+def _tails(files: Sequence[str]) -> dict[str, str]:
+    """Each file by its path, and by its bare name where only one file has that: Java's traces tell no more."""
+    bare = Counter(path.rpartition("/")[2] for path in files)
+    return {path.rpartition("/")[2]: path for path in files if bare[path.rpartition("/")[2]] == 1} | {
+        path: path for path in files
+    }
+
+
+def _drain(descriptor: int, chunks: list[bytes]) -> None:
+    """Read a pipe to its end, and keep no more than a bounded part."""
+    with os.fdopen(descriptor, "rb") as pipe:
+        size = 0
+        while chunk := pipe.read1(1 << 16):
+            size += len(chunk)
+            if size <= v8_coverage.LARGEST:
+                chunks.append(chunk)

@@ -13,7 +13,7 @@ import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 
-from sandbox.testing import texts
+from sandbox.testing import endings, texts
 from sandbox.testing.banlist import (
     BANNED_MODULES,
     BANNED_NAMES,
@@ -45,7 +45,9 @@ def inspect_change(
         return [] if allow_tests else [f"{path} is a test or configures tests"]
     reasons = [f"{path}: {reason}" for reason in _new(_hidden(before), _hidden(after))]
     if not path.endswith((".py", ".pyi", ".pyw")):
-        return reasons
+        return reasons + [
+            f"{path}: {reason}" for reason in _new(endings.found(path, before), endings.found(path, after))
+        ]
     new = _tree(after)
     if new is None:
         return [*reasons, f"{path}: not valid Python"]

@@ -27,7 +27,8 @@ _NAMES = words(
     """
 )
 _PATTERNS = re.compile(
-    r"test_.*\.py|.*_tests?\.(py|go|rb|exs|cc|cpp|rs)|tests?\.py|.*\.(test|spec)\.[cm]?[jt]sx?|.*tests?\.(java|kt|cs)|"
+    r"test_.*\.py|.*_tests?\.(py|go|rb|exs|cc|cpp|rs)|tests?\.py|"
+    r"((.*[-_])?tests?|test[-_].*)\.([cm]?[jt]sx?|c|cc|cpp|cxx)|.*\.(test|spec)\.[cm]?[jt]sx?|.*tests?\.(java|kt|cs)|"
     r"(jest|vitest|karma|playwright|cypress|babel|rollup|vite|webpack)\.(config|conf)\.[cm]?[jt]s(on)?|"
     r"requirements.*\.txt|.*\.pth|.*\.egg-info|.*\.snap"
 )

@@ -93,6 +93,8 @@ class Baseline:
     tests: Mapping[str, TestReport]
     seconds: float
     oracle: Oracle = Oracle.EVENTS
+    test_files: tuple[str, ...] = ()
+    """Of a test command: the files that it runs as tests, which are as little to be changed as those of pytest."""
 
     @property
     def failing(self) -> tuple[str, ...]:

@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from typing import Any, Protocol
 
 from coder.patch import Proposal
 from coder.repair.edits import calls, conditions, containers, donors, literals, names, operators, statements
-from coder.repair.edits.base import Draft, Region
+from coder.repair.edits.base import Draft
 from coder.repair.edits.priors import SHARES
 
 # Edits of one family in one region, at most: large functions would drown the rest.
 MOST = 800
 # Edits written before that choice, of all families of one module: where there are more, a file is mostly tables.
 WRITTEN = 20_000
-_FAMILIES = (operators, names, literals, conditions, calls, containers, statements, donors)
 
 
-def propose(region: Region, cancelled: Callable[[], bool] = lambda: False) -> list[Proposal]:
+class Family(Protocol):
+    """A module that writes the edits of some families."""
+
+    def propose(self, region: Any) -> Iterator[Draft]: ...
+
+
+_FAMILIES: tuple[Family, ...] = (operators, names, literals, conditions, calls, containers, statements, donors)
+
+
+def propose(
+    region: Any, cancelled: Callable[[], bool] = lambda: False, families: Sequence[Family] = _FAMILIES
+) -> list[Proposal]:
     """Every single edit of a region, likeliest first. `cancelled` is asked all the time: a large region takes seconds.
 
     The prior of an edit is the logarithm of its family's share (`priors.SHARES`) times its weight within what the
     family offers in this region, so that a family with few edits to make stands before one with hundreds.
     """
     drafts: dict[str, list[Draft]] = defaultdict(list)
-    for module in _FAMILIES:
+    for module in families:
         for draft in islice(module.propose(region), WRITTEN):
             if cancelled():
                 return []

@@ -1,0 +1,109 @@
+"""What a function can name: its variables and where each is bound, functions, members that the file mentions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cached_property
+
+from coder.repair.languages.tree import Node, TreeSource
+
+# What bounds a binding: blocks, functions, loops with a variable of their own, `catch` and `match` clauses.
+_SCOPES = ("block", "function", "loop")
+
+
+class Scope:
+    """The names that can stand in a node of the file. `function` is the one that is repaired, None at the top level."""
+
+    def __init__(self, source: TreeSource, function: Node | None) -> None:
+        self.source = source
+        self.function = function or source.root
+
+    @cached_property
+    def _bound(self) -> list[tuple[str, Node | None, int]]:
+        """Each binding of the file: name, the node in which it holds (None for the whole file), where it stands."""
+        grammar = self.source.grammar
+        hoisted = frozenset(grammar.hoisted.split())
+        found = []
+        for node in self.source.root.walk():
+            fields = grammar.binders.get(node.type)
+            if fields is None:
+                continue
+            parts = node.children if not fields else [c for c in node.all if c.named and c.field in fields]
+            late = node.parent is not None and node.parent.type in hoisted
+            # The name of a function holds around it, its parameters inside.
+            inside = node if node.kind in ("function", "loop") and "name" not in fields else None
+            scope = inside or node.outer(*(("function",) if late else _SCOPES))
+            if scope is not None and scope.type in ("parameter_list", "formal_parameters"):
+                scope = scope.parent
+            for part in parts:
+                for name in _names(part):
+                    found.append((name, scope, name_start(part)))
+        return found
+
+    def variables(self, at: Node) -> list[str]:
+        """Names of values that can be read at a node, nearest bindings first; functions of the file left out."""
+        functions = {function.name for function in self.source.functions()}
+        found: dict[str, int] = {}
+        for name, scope, start in self._bound:
+            if name not in functions and (scope is None or scope.parent is None or _inside(at, scope)):
+                depth = 0 if scope is None else scope.start
+                # Bound further down in the same block: not yet there, unless it belongs to the file.
+                if start < at.start or scope is None or scope.parent is None:
+                    found[name] = max(found.get(name, -1), depth)
+        return sorted(found, key=lambda name: (-found[name], name))
+
+    @cached_property
+    def parameters(self) -> frozenset[str]:
+        return frozenset(
+            name for name, scope, start in self._bound if scope == self.function and start < self._body_start
+        )
+
+    @property
+    def _body_start(self) -> int:
+        body = self.function.part("body")
+        return body.start if body is not None else self.function.end
+
+    @cached_property
+    def functions(self) -> list[str]:
+        """Functions of this file and those that it calls by name, those of the file first."""
+        own = dict.fromkeys(function.name for function in self.source.functions() if function.name)
+        called = Counter(
+            node.called.text
+            for node in self.source.root.walk()
+            if node.kind == "call" and node.called is not None and node.called.kind == "name"
+        )
+        return list(own | dict.fromkeys(name for name, _ in called.most_common()))
+
+    @cached_property
+    def members(self) -> dict[bool, list[str]]:
+        """Names of methods (True) and of other fields (False) that the file mentions, the most frequent first."""
+        counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+        for node in self.source.root.walk():
+            if node.kind == "field":
+                parent = node.parent
+                called = parent is not None and (
+                    parent.kind == "call" or (parent.kind == "member" and parent.is_callee)
+                )
+                counts[called][node.text] += 1
+        return {called: [name for name, _ in count.most_common()] for called, count in counts.items()}
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """Names that the repaired function binds."""
+        low, high = self.function.start, self.function.end
+        return frozenset(name for name, _, start in self._bound if low <= start < high)
+
+
+def name_start(node: Node) -> int:
+    return node.start
+
+
+def _names(node: Node) -> list[str]:
+    kinds = ("identifier", "shorthand_property_identifier_pattern")
+    if node.type in ("parameters", "type_annotation"):
+        return []
+    return [inner.text for inner in node.walk() if inner.type in kinds]
+
+
+def _inside(node: Node, scope: Node) -> bool:
+    return scope.start <= node.start and node.end <= scope.end
