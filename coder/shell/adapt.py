@@ -143,6 +143,8 @@ def _assign(slots: Sequence[_Slot], asked: Sequence[Literal]) -> list[Literal | 
         for at, slot in enumerate(slots):
             if chosen[at] is None and rank < len(_FITS[slot.kind]):
                 fitting = [one for one in free if one.kind is _FITS[slot.kind][rank]]
+                if slot.target:  # a pattern is not where something goes
+                    fitting = [one for one in fitting if one.kind not in (Kind.GLOB, Kind.EXTENSION)]
                 fitting.sort(key=lambda one: one.target != slot.target)
                 chosen[at] = fitting[0] if fitting else None
                 if (literal := chosen[at]) is not None:

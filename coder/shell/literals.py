@@ -35,10 +35,11 @@ class Literal:
 
 
 _LANGUAGES = {
-    "python": "py", "javascript": "js", "perl": "pl", "ruby": "rb", "text": "txt", "shell": "sh", "c++": "cpp",
+    "python": "py", "javascript": "js", "javascripts": "js", "perl": "pl", "ruby": "rb", "text": "txt", "shell": "sh",
+    "c++": "cpp",
     "markdown": "md", "jpeg": "jpg", "log": "log", "image": "jpg", "bash": "sh",
 }  # fmt: skip
-_EXTENSIONS = "php|java|python|javascript|perl|ruby|c\\+\\+|cpp|html?|css|js|txt|text|pdf|jpe?g|png|gif|xml|json|csv|mp3|mp4|log|md|sh|shell|yml|yaml|tar|zip|gz|bz2|py|rb|pl|markdown|[ch]"  # noqa: E501
+_EXTENSIONS = "php|java|python|javascripts?|perl|ruby|c\\+\\+|cpp|html?|css|js|txt|text|pdf|jpe?g|png|gif|xml|json|csv|mp3|mp4|log|md|sh|shell|yml|yaml|tar|zip|gz|bz2|py|rb|pl|markdown|[ch]"  # noqa: E501
 _NUMBERS = {word: str(value) for value, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
 _UNITS = {"k": "k", "m": "M", "g": "G", "t": "T", "b": "c"}
 _PLAIN = re.compile(r"(?:files?|director(?:y|ies)|folders?|and|or|symlinks?|links?|lines?|words?|input|output)+", re.I)
@@ -52,6 +53,8 @@ _STOP = frozenset(
 )
 
 
+_AND = r"(?:,| and| or| ?/)"
+_LISTED = re.compile(r"[\"'`]?(?:,| or| and)\s+([\w.-]*\w)")  # one more of the same kind
 _TARGET = re.compile(
     r"\b(?:to|into|as|onto)(?: (?:the|a|directory|folder|file|new|archive|named|called))*\s*[\"'`]?$", re.I
 )
@@ -70,7 +73,8 @@ def _quoted(match: re.Match[str]) -> tuple[Kind, str] | None:
             return Kind.GLOB, inner
         if re.fullmatch(r"[\w-]+\.[A-Za-z]\w{0,7}", inner):
             return Kind.FILE, inner
-    return Kind.WORD, match[2]
+    placed = re.search(r"\b(?:directory|folder|dir|tree)(?: named| called)? $", match.string[: match.start()], re.I)
+    return Kind.PATH if placed and " " not in inner else Kind.WORD, match[2]
 
 
 def _path(match: re.Match[str]) -> tuple[Kind, str] | None:
@@ -111,6 +115,7 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str
     (re.compile(rf"\b({'|'.join(_NUMBERS)})\b", re.I), lambda match: (Kind.NUMBER, _NUMBERS[match[0].casefold()])),
     (re.compile(r"(?<![\w.])[\w-]+\.[A-Za-z]\w{0,7}\b"), _name),
     (re.compile(rf"\b({_EXTENSIONS})(?=(?:\s+\w+)?\s+(?:files?|scripts?)\b)", re.I), _extension),
+    (re.compile(rf"\b({_EXTENSIONS})(?=(?:{_AND}\s*\w+){{1,4}}\s+(?:files?|scripts?)\b)", re.I), _extension),
     (re.compile(r"\b(?:current(?: working)?|working) (?:directory|folder|dir)\b", re.I), lambda _: (Kind.PATH, ".")),
     (re.compile(r"\bhome (?:directory|folder)\b", re.I), lambda _: (Kind.PATH, "~")),
     (
@@ -140,7 +145,9 @@ def literals(
 
     for at, (pattern, classify) in enumerate(_PATTERNS):
         for match in pattern.finditer(sentence):
-            if at >= _NEEDS_NAME and (match[0].casefold() in _STOP or match[0].casefold().endswith("ing")):
+            named = re.search(r"\b(?:for|contain\w*) the (?:word|string) $", sentence[: match.start()], re.I)
+            unlikely = match[0].casefold() in _STOP or match[0].casefold().endswith("ing")
+            if at >= _NEEDS_NAME and unlikely and not named:
                 continue
             if at == _NEEDS_NAME and match[0].strip(".") not in names:
                 continue
@@ -148,6 +155,11 @@ def literals(
                 continue
             if (literal := classify(match)) is not None:
                 take(*literal, *match.span())
+    for literal in [one for one in found if one.kind is Kind.WORD]:
+        further = _LISTED.match(sentence, literal.end)
+        while further and not common(further[1]) and further[1].casefold() not in _STOP:
+            take(Kind.WORD, further[1], *further.span(1))
+            further = _LISTED.match(sentence, further.end())
     for match in re.finditer(r"[\w.-]*\w", sentence):
         if match[0] in names and match[0].casefold() not in _STOP and len(match[0]) > 1 and not common(match[0]):
             placed = re.search(r"\b(?:under|in|inside|within|below|from)(?: the)? $", sentence[: match.start()], re.I)

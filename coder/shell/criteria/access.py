@@ -15,7 +15,9 @@ _ALONE = {"r": "-readable", "w": "-writable", "x": "-executable"}
 _SPECIAL = {"setuid|suid|set user id": ("u", "4000"), "setgid|sgid|set group id|set guid": ("g", "2000"),
             "sticky": ("o", "1000")}  # fmt: skip
 _ABOUT_ACCESS = re.compile(r"permission|able\b|\baccess|\bbits?\b|\bexecut\w+ (?:file|script|dir)")
-_CHANGES_ACCESS = re.compile(r"\bchmod|\b(?:change|set|make|add|give|remove|grant)\b")
+_CHANGES_ACCESS = re.compile(
+    r"\bchmod|(?:^\W*(?:\w+ly )?|\band (?:then )?)(?:change|set|make|add|give|remove|grant|revoke)s?\b"
+)
 _EVERYBODY = re.compile(
     r"(?:by|to|for) (?:all|every|any)|all (?:the )?users|\b(?:everyone|everybody|anyone|anybody|at least some\w+)\b"
 )

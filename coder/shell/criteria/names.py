@@ -22,7 +22,9 @@ _BEFORE = [  # words before a literal, and how its name is matched then
         "{}",
     ),
 ]
-_IN_NAME = re.compile(r"\s*(?:[\"'])?\s*in (?:its|their|the|his)? ?(?:file|base|path)?-? ?(?:names?|paths?)\b", re.I)
+_IN_NAME = re.compile(
+    r"\s*(?:\([^)]*\))?\s*in (?:its|their|the|his)? ?(?:file|base|path)?-? ?(?:names?|paths?)\b", re.I
+)
 _NOT = re.compile(
     r"\b(?:not|except|excluding|other than|n't|without|ignor\w+|omit\w*|skip\w*|exclud\w+|apart from)\b"
     r"(?! only)[^,.()]{0,32}$",

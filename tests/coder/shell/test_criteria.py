@@ -36,6 +36,8 @@ def _tests(sentence: str) -> list[str]:
         ("files not ending with '.a' or '.b'", ["-type f", "! -name '*.a'", "! -name '*.b'"]),
         ("files with permissions 644", ["-type f", "-perm 644"]),
         ("set permissions of all files to 644", ["-type f"]),
+        ("files that have execute permission set for all", ["-type f", "-perm -111"]),
+        ('files with "ab" (case insensitive) in their names', ["-type f", "-iname '*ab*'"]),
         ("files writable by group", ["-type f", "-perm -020"]),
         ("executable files", ["-type f", "-executable"]),
         ("files with the sticky bit", ["-type f", "-perm -1000"]),

@@ -23,6 +23,10 @@ from coder.shell.propose import propose, understand
         ("show the first five lines of notes.txt", [(Kind.NUMBER, "5"), (Kind.FILE, "notes.txt")]),
         ('names matching "foo??" in the current directory', [(Kind.GLOB, "foo??"), (Kind.PATH, ".")]),
         ("count files/directories", []),
+        ("lines in PHP, js and C files", [(Kind.EXTENSION, "php"), (Kind.EXTENSION, "js"), (Kind.EXTENSION, "c")]),
+        ("names that do not contain aa or bb.x", [(Kind.WORD, "aa"), (Kind.FILE, "bb.x")]),
+        ("search for the word text in it", [(Kind.WORD, "text")]),
+        ("compress what is in the directory 'X_Y'", [(Kind.PATH, "X_Y")]),
     ],
 )
 def test_literals_of_a_sentence(sentence: str, expected: list[tuple[Kind, str]]) -> None:
@@ -53,6 +57,11 @@ def test_a_place_and_a_pattern_that_the_example_lacks_are_put_in() -> None:
     assert _adapted("list all files", "find . -type f", "list all .md files under docs/") == [
         "find docs/ -name '*.md' -type f"
     ]
+
+
+def test_a_pattern_is_not_where_something_goes() -> None:
+    filled = _adapted("archive the files under a/b to x.tar", "tar cf x.tar a/b", "archive *.c files under src/c")
+    assert filled and not any("cf *.c" in one or "cf '*.c'" in one for one in filled)
 
 
 def test_sources_and_targets_keep_their_roles() -> None:
