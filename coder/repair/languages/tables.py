@@ -75,7 +75,7 @@ GO = Grammar(
     suffixes=(".go",),
     functions="function_declaration method_declaration func_literal",
     blocks="source_file statement_list",
-    statements="short_var_declaration assignment_statement inc_statement dec_statement expression_statement "
+    statements="short_var_declaration inc_statement dec_statement expression_statement "
     "var_declaration const_declaration go_statement defer_statement send_statement "
     "expression_switch_statement",
     update="",
@@ -135,11 +135,11 @@ RUST = Grammar(
     """,
     steps=("{} += 1", "{} -= 1"),
     wraps="""
-        Some({}); Ok({}); ({}).abs(); &{}; *{}
+        Some({}); Ok({}); ({}).abs(); &{}; *{}; {} as usize; {} as i64
     """,
     suffixed="""
-        .len(); .clone(); .abs(); .unwrap(); .iter(); .to_string(); .is_empty(); .trim(); .rev();  as usize;
-         as i64; ?
+        .len(); .clone(); .abs(); .unwrap(); .iter(); .to_string(); .is_empty(); .trim(); .rev(); 
+         ?
     """,
     kin="""
         min max; floor ceil round trunc; to_lowercase to_uppercase; starts_with ends_with contains; any all;

@@ -43,8 +43,10 @@ def _number(region: TreeRegion, node: Node, own: dict[str, None]) -> Iterator[Dr
     found: dict[str, float] = {}
     if re.fullmatch(r"\d+", text):
         value = int(text)
-        found |= {str(value + 1): 4.0, str(value - 1): 4.0, str(value + 2): 0.7, str(value * 2): 0.7}
-        found |= {str(value * 10): 0.7, str(value // 10): 0.5 if value >= 10 else 0.0, f"-{value}": 0.7}
+        found |= {str(value * 2): 0.7, str(value + 2): 0.7, f"-{value}": 0.7, str(value - 1): 4.0, str(value + 1): 4.0}
+        found.setdefault(str(value * 10), 0.7)
+        if value >= 10:
+            found.setdefault(str(value // 10), 0.5)
     elif re.fullmatch(r"\d*\.\d+", text):
         found |= {
             repr(float(text) * 10): 1.0,
@@ -59,7 +61,7 @@ def _number(region: TreeRegion, node: Node, own: dict[str, None]) -> Iterator[Dr
     for hint in region.hints.numbers:
         found.setdefault(str(hint), 0.3)
     for other, weight in found.items():
-        if other != text and weight:
+        if other != text:
             yield region.swap(node, other, "numeric literal", weight)
     for other in ("''", "[]", region.source.grammar.nothing):
         if other and region.source.grammar.dynamic:

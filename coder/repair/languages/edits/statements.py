@@ -103,7 +103,7 @@ def _inserted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
     line_before, line_after = source.line_start(statement.line), source.line_start(statement.last_line + 1)
     if source.text[line_before : statement.start].strip():
         return
-    alone = not source.text[statement.end : line_after].strip().strip(";")
+    alone = not source.text[statement.end : line_after].strip().strip(";") and _ended(region, statement)
     last = region.siblings(statement)[-1:] == [statement]
     indent = source.indentation_of(statement.line)
     for text, weight in _copies(region, statement).items():
@@ -134,6 +134,8 @@ def _copies(region: TreeRegion, at: Node) -> dict[str, float]:
         text = _with_end(region, statement)
         if len(text) > _LONGEST or "\n" in text or statement.kind in ("loop", "return") or _declares(region, statement):
             continue
+        if not _ended(region, statement):
+            continue
         if statement.text != at.text:
             found.setdefault(text, 1.0)
         names = [n.text for n in statement.walk() if n.kind == "name" and not n.is_callee]
@@ -153,6 +155,11 @@ def _copies(region: TreeRegion, at: Node) -> dict[str, float]:
             if value != name:
                 found.setdefault(f"{name} = {value}{end}", 0.15)
     return found
+
+
+def _ended(region: TreeRegion, statement: Node) -> bool:
+    """Whether a statement ends as one that others may follow: in Rust, the value of a block does not."""
+    return not region.source.grammar.end or _with_end(region, statement).endswith((";", "}"))
 
 
 def _with_end(region: TreeRegion, statement: Node) -> str:

@@ -1,0 +1,10 @@
+package shop
+
+func Cheapest(prices []int, limit int) int {
+	best := 1
+	for i := 1; i <= len(prices); i++ {
+		if prices[i] > prices[best] && limit != 0 {
+		}
+	}
+	return best - limit
+}

@@ -1,0 +1,7 @@
+export function total(prices: number[], rate: number): number {
+  let sum: number = 0;
+  for (const price of prices) {
+    sum += price - rate;
+  }
+  return sum as number;
+}
