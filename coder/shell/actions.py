@@ -88,6 +88,9 @@ ACTIONS = (
         r"most|begin|excluding|skip|longest|\d",
         r"\bhead\b|\btail\b",
     ),
+    Action(
+        r"\bverbose", r"-\w*v", r"verbose|print|show|display|progress|list|output", rf"{_RUN}(?:cp|mv|rm|chmod) -\w*v"
+    ),
     Action(r"\b(?:sum|total size|average|mean)\b", r"\bawk\b|\bbc\b|\bdu\b|\bpaste\b|\bwc\b|\bmd5sum|sum"),
 )
 _COMPILED = [

@@ -57,7 +57,7 @@ def _longer(sentence: str, ends: dict[str, Candidate], asked: Sequence[Literal])
     """The first few ends with one more step."""
     steps = [step for step in ends_for(sentence, ()) if step.startswith((" | wc -l", " | sort", " | md5sum"))]
     steps += [f" | head -n {one.text}" for one in asked if one.kind is Kind.NUMBER]
-    return {end + step: one for end, one in list(ends.items())[:5] for step in steps if not end.endswith(step)}
+    return {end + step: one for end, one in list(ends.items())[:5] for step in steps if step.split()[1] not in end}
 
 
 def split(command: str) -> tuple[str, str] | None:

@@ -53,6 +53,7 @@ _STOP = frozenset(
 )
 
 
+_DOTTED = {"svn", "git", "hg", "bzr", "ssh", "vim", "cache", "config", "bashrc", "profile", "env", "note"}
 _AND = r"(?:,| and| or| ?/)"
 _LISTED = re.compile(r"[\"'`]?(?:,| or| and)\s+([\w.-]*\w)")  # one more of the same kind
 _TARGET = re.compile(
@@ -98,22 +99,33 @@ def _extension(match: re.Match[str]) -> tuple[Kind, str]:
     return Kind.EXTENSION, _LANGUAGES.get(name, name)
 
 
+def _suffix(match: re.Match[str]) -> tuple[Kind, str] | None:
+    return None if match[0].casefold() in _STOP | {"no", "other", "but", "where"} else (Kind.EXTENSION, match[0])
+
+
+def _dotted(match: re.Match[str]) -> tuple[Kind, str]:
+    """`.c` is an extension, `.git` a name."""
+    return (Kind.FILE, match[0]) if match[1] in _DOTTED else (Kind.EXTENSION, match[1])
+
+
 def _name(match: re.Match[str]) -> tuple[Kind, str] | None:
     return None if match[0].casefold() in ("e.g", "i.e", "etc.") else (Kind.FILE, match[0])
 
 
 _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str] | None]]] = [
     (re.compile(r"(?<![\w])([\"'`])(.+?)\1(?![\w])"), _quoted),
+    (re.compile(r"(?<!\w)([`‘“])([^'`‘’“”\n]+)['’”](?!\w)"), _quoted),
     (re.compile(r"\$\{?\w+\}?(?:/[\w./-]*)?"), lambda match: (Kind.PATH, match[0])),
     (re.compile(r"(?<![\w*?])(?:~|\.{1,2})?/[\w./*{}$+-]*|(?<![\w/])[\w.-]+/[\w./*-]*|(?<!\S)~(?!\S)"), _path),
     (re.compile(r"(?<!\S)\*\.(\w+)(?![\w*?])"), lambda match: (Kind.EXTENSION, match[1])),
     (re.compile(r"(?<!\S)[\w.-]*[*?][\w.*?-]*[\w*]|(?<!\S)[\w.-]+\*"), lambda match: (Kind.GLOB, match[0])),
-    (re.compile(r"(?<![\w.])\.([a-zA-Z]\w{0,5})\b"), lambda match: (Kind.EXTENSION, match[1])),
+    (re.compile(r"(?<![\w.])\.([a-zA-Z]\w{0,5})\b"), _dotted),
     (re.compile(r"\b(\d+)\s?(bytes?|[kmgt]i?b|[kmg](?=\b)|kilobytes?|megabytes?|gigabytes?)\b", re.I), _size),
     (re.compile(r"(?<![\w.])[0-7]{3,4}(?![\w.])"), _mode),
     (re.compile(r"(?<![\w.])\d+(?=\b|st|nd|rd|th)"), lambda match: (Kind.NUMBER, match[0])),
     (re.compile(rf"\b({'|'.join(_NUMBERS)})\b", re.I), lambda match: (Kind.NUMBER, _NUMBERS[match[0].casefold()])),
     (re.compile(r"(?<![\w.])[\w-]+\.[A-Za-z]\w{0,7}\b"), _name),
+    (re.compile(r"\b([A-Za-z]\w{0,4})(?= extensions?\b)|(?<=\bextension )([A-Za-z]\w{0,4})\b"), _suffix),
     (re.compile(rf"\b({_EXTENSIONS})(?=(?:\s+\w+)?\s+(?:files?|scripts?)\b)", re.I), _extension),
     (re.compile(rf"\b({_EXTENSIONS})(?=(?:{_AND}\s*\w+){{1,4}}\s+(?:files?|scripts?)\b)", re.I), _extension),
     (re.compile(r"\b(?:current(?: working)?|working) (?:directory|folder|dir)\b", re.I), lambda _: (Kind.PATH, ".")),
@@ -123,7 +135,7 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str
         lambda match: (Kind.PATH, match[0]),
     ),
     (
-        re.compile(r"(?<=\bnamed )[\w.-]+|(?<=\bcalled )[\w.-]+|(?<=\bstring )[\w.-]+|(?<=\bword )[\w.-]+|(?<=\btext )[\w.-]+|(?<=\bcontaining )[\w.-]+|(?<=\bcontain )[\w.-]+|(?<=\bcontains )[\w.-]+|(?<=\bpattern )[\w.-]+|(?<=\buser )[\w-]+|(?<=\bgroup )[\w-]+|(?<=\bwith )[A-Z][\w-]+"),  # noqa: E501
+        re.compile(r"(?<=\bnamed )[\w.-]+|(?<=\bthe name )[\w.-]+|(?<=\bcalled )[\w.-]+|(?<=\bstring )[\w.-]+|(?<=\bword )[\w.-]+|(?<=\btext )[\w.-]+|(?<=\bcontaining )[\w.-]+|(?<=\bcontain )[\w.-]+|(?<=\bcontains )[\w.-]+|(?<=\bpattern )[\w.-]+|(?<=\buser )[\w-]+|(?<=\bgroup )[\w-]+|(?<=\bwith )[A-Z][\w-]+"),  # noqa: E501
         lambda match: (Kind.WORD, match[0]),
     ),
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,23 +87,35 @@ def traits(question: Question, candidate: Candidate) -> tuple[float, ...]:
     return (
         candidate.likeness, question.judge.score(command), candidate.missed, candidate.kept,
         plausible(sentence, command), unasked(sentence, command), min(3, foreign(command, sentence)),
-        lacking, more, undone, overdone, astray(script, question.literals),
+        lacking, more, undone, overdone, astray(script, question),
     )  # fmt: skip
 
 
-def astray(script: Script, asked: Sequence[Literal]) -> bool:
-    """Whether files are looked for where they are to go, though the question says where they are."""
-    places = {one.text.rstrip("/") for one in asked if one.kind is Kind.PATH and not one.target}
-    targets = {one.text.rstrip("/") for one in asked if one.kind is Kind.PATH and one.target}
+def astray(script: Script, question: Question) -> int:
+    """How many literals stand where others belong: files looked for where they are to go, a name looked for in texts, a
+    text looked for in names."""
+    places = {one.text.rstrip("/") for one in question.literals if one.kind is Kind.PATH and not one.target}
+    targets = {one.text.rstrip("/") for one in question.literals if one.kind is Kind.PATH and one.target}
     starts = {(one.words[0].value or "").rstrip("/") for one in script.commands if one.program == "find" and one.words}
-    return bool(places and starts & (targets - places))
+    count = int(bool(places and starts & (targets - places)))
+    for literal in question.literals:
+        if literal.kind is not Kind.WORD or len(literal.text) < 2:
+            continue
+        name = criteria.name_of(question.sentence, literal)
+        pattern = re.escape(literal.text)
+        in_texts = re.search(rf"grep\b[^|]*[\s'\"]{pattern}['\"\s]", script.text) and "|" not in script.text
+        in_names = re.search(rf"-i?name\s+\S*{pattern}", script.text)
+        content = re.search(r"\bcontain\w*|\bstring|\bword|\btext", question.sentence[: literal.start])
+        count += bool(in_texts if name is not None else in_names and content)
+    return count
 
 
 def foreign(command: str, sentence: str) -> int:
     """How many words of the command name something that the sentence does not: left over from an example."""
     said = sentence.casefold()
-    count = 0
-    for one in parse(command).commands:
+    script = parse(command)
+    count = sum(name.casefold() not in said for name in script.variables if re.fullmatch(r"[A-Za-z_]\w+", name))
+    for one in script.commands:
         if one.program in ("awk", "sed", "tr", "cut", "perl", "printf", "sort"):
             continue
         inner = {at for _, at in inner_programs(one)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from coder.shell.criteria import DEPTH, Criterion, criteria, name_of
+from coder.shell.criteria import DEPTH, TYPE, Criterion, criteria, name_of
 from coder.shell.literals import Kind, Literal
 
 _STEPS = [  # (words of the question, what follows `find`)
@@ -102,7 +102,7 @@ def starts(sentence: str, asked: Sequence[Literal]) -> Iterator[str]:
     for at, one in enumerate(wanted):
         for other in one.tests[1:4]:
             yield _find(places[:1], wanted, [*first[:at], other, *first[at + 1 :]])
-    if not any(one.tests[0].startswith("-type") for one in wanted):
+    if not any(one.family == TYPE for one in wanted):
         yield _find(places[:1], wanted, [*first, "-type f"])
 
 

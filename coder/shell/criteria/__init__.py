@@ -15,7 +15,7 @@ from coder.shell.criteria.measures import ages, sizes
 from coder.shell.criteria.names import name_of, names
 from coder.shell.literals import Kind, Literal
 
-__all__ = ["DEPTH", "Criterion", "criteria", "differences", "name_of"]
+__all__ = ["DEPTH", "TYPE", "Criterion", "criteria", "differences", "name_of"]
 
 _SHALLOW = re.compile(
     r"\bnon-?recursiv|without (?:recurs|descend|travers|search|go)|\bdirectly (?:in|under)|\btop[- ]level"
@@ -59,6 +59,7 @@ def _depth(low: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
 def _type(low: str) -> Iterator[Criterion]:
     """By the first noun that is looked for."""
     if _BOTH.search(low):
+        yield Criterion(TYPE, ("",))
         return
     for noun in _NOUN.finditer(low):
         if noun["folder"] and _PLACED.search(low[: noun.start()]):

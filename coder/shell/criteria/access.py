@@ -54,7 +54,7 @@ def _in_words(low: str) -> Iterator[Criterion]:
     digits = "".join(str(total) if not who or letter in who else "0" for letter in "ugo")
     exactly = bool(re.search(r"\bonly\b", low))
     tests = [f"-perm {digits}", f"-perm -{digits}"] if exactly else [f"-perm -{digits}", f"-perm {digits}"]
-    tests.append(f"-perm /{digits}")
+    tests.insert(0 if re.search(r"\bor\b|\beither\b", low) and len(who) > 1 else len(tests), f"-perm /{digits}")
     if not who and len(what) == 1:
         tests.insert(0, _ALONE[what[0][0]])
     no = "! " if re.search(r"\b(?:not|n't|without|no)\b", low) else ""

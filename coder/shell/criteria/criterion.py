@@ -74,7 +74,9 @@ def differences(script: Script, asked: Sequence[Criterion]) -> tuple[int, int]:
     extra = {family for family, _ in has} - families
     kinds = {test for one in asked if one.family == TYPE for test in one.tests}
     wrong = bool(kinds) and any(family == TYPE and condition not in kinds for family, condition in has)
-    return lacking, len(extra) + wrong
+    whole_days = any("daystart" in word.text for command in script.commands for word in command.words)
+    asked_days = any("daystart" in test for one in asked for test in one.tests)
+    return lacking, len(extra) + wrong + (whole_days and not asked_days)
 
 
 def _pieces(test: str) -> list[str]:

@@ -15,12 +15,12 @@ _BEFORE = [  # words before a literal, and how its name is matched then
     (r"(?:prefix\w*|beginning)(?: (?:of|with|is|the))*\s*$", "{}*"),
     (rf"\bend\w* (?:with|in){_A}", "*{}"),
     (rf"\bnames?\b[^,]{{0,25}}\b(?:contain\w*|includ\w*|ha(?:s|ve|ving)){_A}", "*{}*"),
-    (rf"\b(?:contain\w*|includ\w*|with|ha(?:s|ve|ving)){_A}", _INSIDE),
     (
         r"\b(?:named|called|(?:file|base|by|of)[- ]?names?|with (?:the )?names?"
         r"|names? (?:is|are|as|of|like|match\w*)(?: (?:the|pattern))*)\s*$",
         "{}",
     ),
+    (rf"\b(?:contain\w*|includ\w*|with|ha(?:s|ve|ving)){_A}", _INSIDE),
 ]
 _IN_NAME = re.compile(
     r"\s*(?:\([^)]*\))?\s*in (?:its|their|the|his)? ?(?:file|base|path)?-? ?(?:names?|paths?)\b", re.I

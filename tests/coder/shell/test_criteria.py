@@ -45,7 +45,12 @@ def _tests(sentence: str) -> list[str]:
         ("files in the current folder, not in sub directories", ["-maxdepth 1", "-type f"]),
         ("symbolic links in this folder", ["-type l"]),
         ("files newer than notes.txt", ["-type f", "-newer notes.txt"]),
-        ("files and directories under src", []),
+        ("files and directories under src", [""]),
+        ("directories with the name aa", ["-type d", "-name 'aa'"]),
+        ("files with a txt extension", ["-type f", "-name '*.txt'"]),
+        ("all .git folders", ["-type d", "-name '.git'"]),
+        ("files writable by their owner or group", ["-type f", "-perm /220"]),
+        ("files containing `ab' in their names", ["-type f", "-name '*ab*'"]),
     ],
 )
 def test_conditions_of_a_question(sentence: str, expected: list[str]) -> None:
