@@ -89,6 +89,14 @@ ACTIONS = (
         r"\bhead\b|\btail\b",
     ),
     Action(
+        r"\b(?:count|number of|how many|total)\b.{0,30}\bwords\b",
+        r"\bwc\b(?! -?-?[lcmL])|\bNF\b|grep -\w*o|tr\b|uniq -c",
+    ),
+    Action(
+        r"\b(?:newest|oldest|latest|largest|smallest|biggest|most recent(?:ly)?)\b",
+        r"\bsort\b|\bls\b.*-\w*[tS]|\bawk\b|-newer|time\b",
+    ),
+    Action(
         r"\bverbose", r"-\w*v", r"verbose|print|show|display|progress|list|output", rf"{_RUN}(?:cp|mv|rm|chmod) -\w*v"
     ),
     Action(r"\b(?:sum|total size|average|mean)\b", r"\bawk\b|\bbc\b|\bdu\b|\bpaste\b|\bwc\b|\bmd5sum|sum"),

@@ -92,12 +92,14 @@ def traits(question: Question, candidate: Candidate) -> tuple[float, ...]:
 
 
 def astray(script: Script, question: Question) -> int:
-    """How many literals stand where others belong: files looked for where they are to go, a name looked for in texts, a
-    text looked for in names."""
+    """How many places and literals are not where they belong: files looked for where they are to go, or where nobody
+    said; a name looked for in texts, a text looked for in names."""
     places = {one.text.rstrip("/") for one in question.literals if one.kind is Kind.PATH and not one.target}
     targets = {one.text.rstrip("/") for one in question.literals if one.kind is Kind.PATH and one.target}
     starts = {(one.words[0].value or "").rstrip("/") for one in script.commands if one.program == "find" and one.words}
     count = int(bool(places and starts & (targets - places)))
+    own = {start for start in starts if re.match(r"[\w/~]|\.\.", start or "/")}
+    count += any(start not in question.sentence for start in own) or (own == {""} and "/" not in places)
     for literal in question.literals:
         if literal.kind is not Kind.WORD or len(literal.text) < 2:
             continue
@@ -113,6 +115,7 @@ def astray(script: Script, question: Question) -> int:
 def foreign(command: str, sentence: str) -> int:
     """How many words of the command name something that the sentence does not: left over from an example."""
     said = sentence.casefold()
+    words = {form for word in re.findall(r"[a-z]+", said) for form in (word, f"{word}s", word.removesuffix("s"))}
     script = parse(command)
     count = sum(name.casefold() not in said for name in script.variables if re.fullmatch(r"[A-Za-z_]\w+", name))
     for one in script.commands:
@@ -121,13 +124,13 @@ def foreign(command: str, sentence: str) -> int:
         inner = {at for _, at in inner_programs(one)}
         for at, word in enumerate(one.words):
             text = word.value or ""
-            if at in inner or text.startswith(("-", "{", "$", "/dev/")) or word.text.startswith("$"):
+            if at in inner or text.startswith(("-", "{", "/dev/")) or word.text.startswith("$"):
                 continue
             if text.strip("/").count("/") and not re.search(r"[\s*?|]", text):
                 count += text.strip("/").casefold() not in said
                 continue
             for name in re.findall(r"[A-Za-z]{3,}|(?<=\*\.)\w+", text):
-                count += name.casefold() not in said and not (at and one.words[at - 1].text in ("-printf", "-I"))
+                count += name.casefold() not in words and not (at and one.words[at - 1].text in ("-printf", "-I"))
     return count
 
 

@@ -32,6 +32,8 @@ _STEPS = [  # (words of the question, what follows `find`)
     (r"\b(?:details?|long|ls|information)\b", " -ls"),
     (r"\b(?:details?|long|ls|information)\b", " -exec ls -ld {} +"),
     (r"\b(?:largest|biggest)\b", " -printf '%s %p\\n' | sort -nr | head -n 1"),
+    (r"\b(?:newest|latest|most recent)", " -printf '%T@ %p\\n' | sort -nr | head -n 1"),
+    (r"\boldest\b", " -printf '%T@ %p\\n' | sort -n | head -n 1"),
     (r"\bsmallest\b", " -printf '%s %p\\n' | sort -n | head -n 1"),
     (r"\bsort\w*\b.*\bsize|by size", " -exec ls -s {} + | sort -n"),
     (r"\b(?:first|top)\b", " | head"),
@@ -78,9 +80,10 @@ def _greps(sentence: str, text: str) -> Iterator[str]:
 
 
 def _firsts(sentence: str, text: str) -> Iterator[str]:
-    yield f" | head -n {text}"
-    if re.search(r"\blast\b", sentence, re.IGNORECASE):
-        yield f" | tail -n {text}"
+    last = re.search(r"\blast\b", sentence, re.IGNORECASE)
+    yield f" | {'tail' if last else 'head'} -n {text}"
+    if re.search(r"\blines?\b", sentence, re.IGNORECASE):
+        yield f" -exec {'tail' if last else 'head'} -n {text} {{}} \\;"
     if re.search(r"largest|biggest", sentence, re.IGNORECASE):
         yield f" -exec ls -s {{}} + | sort -nr | head -n {text}"
     if re.search(r"smallest", sentence, re.IGNORECASE):

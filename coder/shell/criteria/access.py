@@ -25,12 +25,18 @@ _EVERYBODY = re.compile(
 
 def modes(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
     low = sentence.casefold()
-    for literal in asked:
-        if literal.kind is Kind.MODE and not literal.target:
-            no = "! " if negated(sentence, literal, 30) else ""
-            bare = literal.text.lstrip("0") or "0"
-            yield Criterion(MODE, (f"{no}-perm {literal.text}",), (rf"{no}-perm [-/]?0*{bare}",))
-            return
+    numbers = [literal for literal in asked if literal.kind is Kind.MODE and not literal.target]
+    if (
+        len(numbers) == 1
+        and _CHANGES_ACCESS.match(low)
+        and not any(one.target for one in asked if one.kind is Kind.MODE)
+    ):
+        return  # what they are set to
+    if numbers:
+        no = "! " if negated(sentence, numbers[0], 30) else ""
+        bare = numbers[0].text.lstrip("0") or "0"
+        yield Criterion(MODE, (f"{no}-perm {numbers[0].text}",), (rf"{no}-perm [-/]?0*{bare}",))
+        return
     for words, (letter, mode) in _SPECIAL.items():
         if re.search(rf"\b(?:{words})\b", low):
             also = rf"-perm [-/+]?(?:{mode[0]}\d\d\d|{letter}[=+][st])"
@@ -69,7 +75,7 @@ def owners(sentence: str) -> Iterator[Criterion]:
     for who, option in (("user", "-user"), ("group", "-group")):
         named = re.search(
             rf"(?:owned by|belong\w* to|of|by)(?: (?:the|a))? {who}\s+[\"'`]?([A-Za-z_][\w-]*)"
-            rf"|(?:owned by|belong\w* to)(?: (?:the|a))?\s+[\"'`]?([A-Za-z_][\w-]*)[\"'`]? {who}",
+            rf"|(?:owned by|belong\w* to)(?: (?:the|a))?\s+[\"'`]?(?!user|group)([A-Za-z_][\w-]*)[\"'`]? {who}\b",
             sentence,
             re.I,
         )

@@ -65,7 +65,7 @@ def names(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
     left_out: Literal | None = None
     for literal in asked:
         name = name_of(sentence, literal)
-        if name is None or (literal.kind is Kind.FILE and literal.target):
+        if name is None or (literal.target and literal.kind in (Kind.FILE, Kind.EXTENSION)):
             continue
         listed = left_out and re.fullmatch(r"\W*(?:or|and|,)\W*", sentence[left_out.end : literal.start])
         if listed or negated(sentence, literal):
@@ -85,5 +85,11 @@ def names(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
     every = len(wanted) > 1 and not re.search(joint, between)
     for group in [[name] for name in found] if every else [found]:
         tests = " -o ".join(f"{test} '{name}'" for name in group)
-        also = tuple(rf"-i?(?:name|path|wholename|regex) .*{re.escape(name.strip('*'))}.*" for name in group)
+        also = tuple(_alike(name) for name in group)
         yield Criterion(NAME, (f"\\( {tests} \\)" if " -o " in tests else tests,), also)
+
+
+def _alike(name: str) -> str:
+    """Patterns of conditions that say the same of a name, or more."""
+    glob = re.escape(name).replace(r"\*", r"\S*\*\S*")
+    return rf"-i?name '{glob}'|-i?(?:path|wholename|regex) .*{re.escape(name.strip('*'))}.*"

@@ -45,6 +45,7 @@ def _tests(sentence: str) -> list[str]:
         ("files in the current folder, not in sub directories", ["-maxdepth 1", "-type f"]),
         ("symbolic links in this folder", ["-type l"]),
         ("files newer than notes.txt", ["-type f", "-newer notes.txt"]),
+        ("set 644 permission to all files", ["-type f"]),
         ("files and directories under src", [""]),
         ("directories with the name aa", ["-type d", "-name 'aa'"]),
         ("files with a txt extension", ["-type f", "-name '*.txt'"]),
