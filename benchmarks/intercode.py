@@ -1,13 +1,15 @@
-"""Shell questions: how often the answer does what the reference command does.
+"""Shell questions: how often the answer does what the reference command does, and what its confidence is worth.
 
     python -m benchmarks.intercode --data shared/data/intercode_bash/fs_3.jsonl
+    python -m benchmarks.intercode --aside 110    # for tuning: questions of NL2Bash that are no examples then
 
 The tasks are questions with a reference command (InterCode-Bash, Yang et al. 2023, arXiv:2306.14898; MIT). For each a
 file tree is grown on which the reference visibly acts and three mutants of it do something else (`intercode_trees`);
 tasks without such a tree, and those that depend on the clock, the host or the disk, are left out by name. An answer is
 right when its command changes the same files in the same way and prints the same lines, up to white space, and up to
 their order where the reference does not sort. Compared: `coder.shell`, and the same model asked plainly (one chat
-message, greedy, its first command taken). The tool sees the question and the tree, never the reference.
+message, greedy, its first command taken). The tool sees the question and the tree, never the reference. What is known
+of a task goes to `--out`, one line of JSON each; what stands there is not asked again.
 """
 
 from __future__ import annotations
@@ -16,21 +18,25 @@ import argparse
 import gzip
 import io
 import json
+import math
 import re
 import tarfile
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benchmarks.intercode_trees.grow import grow
+from benchmarks.intercode_trees.heldout import PLACE, set_aside, shares
 from benchmarks.intercode_trees.mutate import mutants
 from benchmarks.tables import save
+from coder.shell.examples import Index
 from coder.shell.tree import Tree
 from coder.shell.trial import Outcome, Trials
 
+_EDGES = (0.0, 0.2, 0.35, 0.5, 0.7, 1.0)
 _SEEDS = 6
 _MUTANTS = 3
 _OUTSIDE = re.compile(
@@ -53,14 +59,17 @@ class Task:
 
 @dataclass(frozen=True)
 class Result:
-    """`says`: the command of each way of asking; `right`: whether it does what the reference does."""
+    """`left_out` says why, or nothing. `says`: the command of each way of asking; `right`: whether it does what the
+    reference does. `confidence`: of the best guess."""
 
     name: str
     query: str
     gold: str
-    says: dict[str, str]
-    right: dict[str, bool]
-    seconds: float
+    left_out: str = ""
+    says: dict[str, str] = field(default_factory=dict)
+    right: dict[str, bool] = field(default_factory=dict)
+    confidence: float = 0.0
+    seconds: float = 0.0
 
 
 def tasks(path: Path) -> Iterator[Task]:
@@ -72,6 +81,16 @@ def tasks(path: Path) -> Iterator[Task]:
     for at, row in enumerate(rows):
         gold = re.sub(rf"(?<![\w/.]){place[1:]}(?=/)", place, row["gold"])
         yield Task(f"{path.stem}:{at}", row["query"], gold, place)
+
+
+def aside(count: int) -> tuple[list[Task], Index]:
+    """Questions of NL2Bash as tasks, and the worked examples without them."""
+
+    def fit(command: str) -> bool:
+        return not _OUTSIDE.search(command) and len(mutants(command, PLACE)) >= _MUTANTS
+
+    pairs, index = set_aside(count, fit)
+    return [Task(f"aside:{at}", *pair, PLACE) for at, pair in enumerate(pairs)], index
 
 
 def judged(task: Task, root: Path, sandbox: object) -> tuple[Trials, Outcome] | str:
@@ -146,64 +165,93 @@ def plain(query: str, model: object, tokenizer: object) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path)
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--data", type=Path)
+    source.add_argument("--aside", type=int, metavar="N", help="N questions of NL2Bash, for tuning")
+    parser.add_argument("--out", type=Path, default=Path("intercode.jsonl"))
     parser.add_argument("--no-model", action="store_true", help="rank without the model; no plain prompt")
-    parser.add_argument("--save", action="store_true", help="keep the table for the README")
-    parser.add_argument("--part", default="0/1", help="I/N: every Nth task, from the Ith on")
+    parser.add_argument("--save", action="store_true", help="keep the tables for the README")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="stop asking after this; run again to go on")
     arguments = parser.parse_args()
 
-    from coder.shell.ask import Parts, ask
     from sandbox.jail import Sandbox
 
-    first, every = map(int, arguments.part.split("/"))
-    sandbox = Sandbox.detect()
+    sandbox, index = Sandbox.detect(), None
+    if arguments.aside:
+        chosen, index = aside(arguments.aside)
+    else:
+        chosen = list(tasks(arguments.data))
+    lines = arguments.out.read_text("utf-8").splitlines() if arguments.out.exists() else []
+    results = {result.name: result for result in (Result(**json.loads(line)) for line in lines)}
     loaded = None
     if not arguments.no_model:
         from model.weights.catalogue import load
 
         loaded = load("smollm2", "int8")
-    results: list[Result] = []
-    left_out: dict[str, str] = {}
-    for task in list(tasks(arguments.data))[first::every]:
-        with tempfile.TemporaryDirectory() as folder:
-            tree = judged(task, Path(folder), sandbox)
-            if isinstance(tree, str):
-                left_out[task.name] = tree
-                continue
-            trials, gold = tree
+    ends = time.monotonic() + arguments.seconds
+    with arguments.out.open("a", encoding="utf-8") as out:
+        for task in chosen:
+            if task.name not in results and time.monotonic() < ends:
+                results[task.name] = evaluate(task, sandbox, index, loaded)
+                line = json.dumps(asdict(results[task.name]))
+                out.write(line + "\n")
+                out.flush()
+                print(line, flush=True)
+    report([results[task.name] for task in chosen if task.name in results], arguments)
+
+
+def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[object, object] | None) -> Result:
+    from coder.shell.ask import Parts, ask
+
+    with tempfile.TemporaryDirectory() as folder:
+        tree = judged(task, Path(folder), sandbox)
+        if isinstance(tree, str):
+            return Result(task.name, task.query, task.gold, tree)
+        trials, gold = tree
+        with trials:
             begun = time.monotonic()
-            answer = ask(task.query, trials.tree, Parts(sandbox=sandbox, model=loaded, place=Path(task.place)))
+            parts = Parts(sandbox, loaded, Path(task.place), index=index)  # type: ignore[arg-type]
+            answer = ask(task.query, trials.tree, parts)
             seconds = time.monotonic() - begun
-            says = {"coder": answer.command, "best guess": answer.command or answer.guess}
-            if loaded is not None:
+            says = {"answer": answer.command, "best guess": answer.guess}
+            if loaded is not None and index is None:
                 says["plain prompt"] = plain(task.query, *loaded)
-            outcomes = trials.run(list(says.values()))
-            right = {way: same(task.gold, gold, outcome) for way, outcome in zip(says, outcomes)}
-            results.append(Result(task.name, task.query, task.gold, says, right, seconds))
-            print(json.dumps(asdict(results[-1])), flush=True)
-            trials.close()
-    report(results, left_out, arguments)
+            right = {way: same(task.gold, gold, one) for way, one in zip(says, trials.run(list(says.values())))}
+    return Result(task.name, task.query, task.gold, "", says, right, answer.confidence, seconds)
 
 
-def report(results: list[Result], left_out: dict[str, str], arguments: argparse.Namespace) -> None:
-    for name, reason in left_out.items():
-        print(f"left out {name}: {reason}")
-    ways = list(results[0].says) if results else []
+def report(every: list[Result], arguments: argparse.Namespace) -> None:
+    for result in every:
+        if result.left_out:
+            print(f"left out {result.name}: {result.left_out}")
+    results = [result for result in every if not result.left_out]
     rows = []
-    for way in ways:
+    for way in results[0].says if results else []:
         count = sum(result.right[way] for result in results)
-        silent = sum(not result.says[way] for result in results)
-        rows.append((way, f"{count} of {len(results)}", f"{count / len(results):.0%}", str(silent)))
+        given = sum(bool(result.says[way]) for result in results)
+        share, kept = count / len(results), f"{count / given:.0%}" if given else ""
+        rows.append((way, f"{count} of {len(results)}", f"{share:.0%}", str(given), kept))
         print(*rows[-1])
-    if arguments.out:
-        arguments.out.write_text(
-            json.dumps({"left_out": left_out, "results": [asdict(one) for one in results]}, indent=1)
-        )
+    sure = [(result.confidence, result.right["best guess"]) for result in results]
+    table = [(one, str(count), f"{mean:.2f}", f"{right:.0%}") for one, count, mean, right in shares(sure, _EDGES)]
+    print("\n".join("  ".join(row) for row in table))
     if arguments.save:
-        note = f"InterCode-Bash questions of {arguments.data.stem}, n={len(results)}; {len(left_out)} left out."
-        command = f"python -m benchmarks.intercode --data {arguments.data.name} --save"
-        save("intercode", ("asked", "same effect and output", "share", "no answer"), rows, note, command)
+        name = arguments.data.stem if arguments.data else "nl2bash"
+        left_out = len(every) - len(results)
+        note = f"Shell questions ({name}), n={len(results)}; {left_out} left out by name and reason."
+        command = (
+            f"python -m benchmarks.intercode {'--data ' + name + '.jsonl' if arguments.data else '--aside'} --save"
+        )
+        suffix = "" if arguments.data else "_aside"
+        save(
+            f"intercode{suffix}",
+            ("asked", "same effect and output", "share", "given", "right of those"),
+            rows,
+            note,
+            command,
+        )
+        columns = ("confidence", "answers", "mean", "right")
+        save(f"intercode_confidence{suffix}", columns, table, note, command)
 
 
 if __name__ == "__main__":

@@ -64,6 +64,7 @@ ACTIONS = (
         r"\bsort\b",
     ),
     Action(r"\bmd5", r"md5sum", r"md5|hash|checksum|duplicat|identical|same content", r"\bmd5sum\b"),
+    Action(r"\bmd5 ?sums?\b.{0,60}\b(?:md5|and (?:calculate|then) .{0,20}sum)", r"md5sum.*md5sum"),
     Action(r"\b(?:long list|details?\b|detailed|long format)", r"-ls\b|\bls\b|\bstat\b|-printf|\bfile\b|\bdu\b"),
     Action(
         r"\bunique\b|\bdistinct\b|\bduplicate",

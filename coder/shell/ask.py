@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder.shell import choose, expect
+from coder.shell.confidence import SURE, confidence
 from coder.shell.examples import Index
 from coder.shell.explain import Part, explain
 from coder.shell.manual import Manual
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 PROPOSED = 60  # commands that are looked at more closely
 TRIED = 48  # commands that are run
 EXPECTED = 0.5  # weight of what the question lets one expect, tuned on InterCode's first file system
-KNOWN = 0.30  # below this likeness of the nearest example nothing is known about the question
-SURE = 0.05  # below this confidence no command is given
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,8 @@ class Answer:
     """`command` is empty when it is not known; `guess` is then what came nearest, not to be run unread.
 
     `explanation`: program by program. `outcome`: what it printed and changed on the copy, None if it was not run there;
-    `safety` says why. `confidence` in [0, 1]: the share of the weight of all candidates that do the same as this one,
-    lowered where no worked example was near. `alternatives` do something else, inside the
-    project. `whole`: the copy was of everything.
+    `safety` says why. `confidence` in [0, 1]: see `coder.shell.confidence`. `alternatives` do something else, inside
+    the project. `whole`: the copy was of everything.
     """
 
     question: str
@@ -85,18 +83,17 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
         )
     best = groups[0]
     command = best.proposals[0].command
-    confidence = best.share * min(1.0, _nearness(asked, best.proposals) / (2 * KNOWN))
-    known = _nearness(asked, best.proposals) >= KNOWN and confidence >= SURE
+    sure = confidence(asked, best)
     others = [group.proposals[0].command for group in groups[1:]]
     others = [one for one in others if safeties[one].effect is not Effect.REFUSED][:3]
     return Answer(
         question,
-        command if known else "",
+        command if sure >= SURE else "",
         command,
         safeties[command],
         tuple(explain(command, manual)),
         best.outcome,
-        confidence,
+        sure,
         tuple(others),
         tree.whole,
     )
@@ -117,7 +114,3 @@ def _try(commands: list[str], tree: Tree, parts: Parts) -> dict[str, Outcome | N
         return {}
     with Trials(parts.sandbox, tree, parts.place) as trials:
         return dict(zip(commands, trials.run(commands)))
-
-
-def _nearness(question: Question, proposals: tuple[Proposal, ...]) -> float:
-    return max([one.candidate.likeness for one in proposals] + [near.likeness for near in question.near[:1]])

@@ -1,0 +1,41 @@
+"""How likely an answer is right: a logistic regression over what speaks for it and against it.
+
+Fitted on questions of NL2Bash that were set aside and on the first file system of InterCode, where it was known what
+the right command does (`benchmarks.intercode --aside` makes the table of how well it holds).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+from coder.shell.choose import Cluster
+from coder.shell.propose import TRAITS, Question, traits
+
+SURE = 0.35  # below this no command is given
+WEIGHTS: Mapping[str, float] = {
+    "bias": -3.0, "share": 2.5, "likeness": 2.0, "does": 1.0, "missed": -0.8, "against": -0.8, "idle": -1.0,
+}  # fmt: skip
+
+
+def confidence(question: Question, chosen: Cluster) -> float:
+    """The probability, in [0, 1], that the cluster's first command does what was meant."""
+    score = sum(WEIGHTS[name] * value for name, value in evidence(question, chosen).items())
+    return 1 / (1 + math.exp(-score))
+
+
+def evidence(question: Question, chosen: Cluster) -> dict[str, float]:
+    """`share`: of the weight of all candidates. `against`: conditions and actions that are lacking, or were not asked
+    for, and literals out of place. `idle`: it was run and did nothing visible, or failed, or was not run."""
+    found = dict(zip(TRAITS, traits(question, chosen.proposals[0].candidate)))
+    nearest = max((near.likeness for near in question.near[:1]), default=0.0)
+    outcome = chosen.outcome
+    return {
+        "bias": 1.0,
+        "share": chosen.share,
+        "likeness": max(nearest, *(one.candidate.likeness for one in chosen.proposals)),
+        "does": found["does"],
+        "missed": found["missed"] + found["kept"] + found["foreign"],
+        "against": sum(found[name] for name in ("lacking", "more", "undone", "overdone", "astray")),
+        "idle": float(outcome is None or not outcome.acted or outcome.returncode != 0),
+    }

@@ -1,0 +1,57 @@
+"""How sure an answer is, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coder.shell import ask as asking
+from coder.shell.ask import Parts, ask
+from coder.shell.choose import Cluster
+from coder.shell.confidence import confidence, evidence
+from coder.shell.manual import Manual
+from coder.shell.propose import Question, propose, understand
+from coder.shell.tree import Tree
+from coder.shell.trial import Outcome
+
+PRINTED = Outcome(0, "a\n", "", (), True)
+
+
+@pytest.fixture(scope="module")
+def question() -> Question:
+    return understand("find *.py files older than 7 days under /work", (), Path("/work"))
+
+
+def _cluster(question: Question, command: str, outcome: Outcome | None = PRINTED, share: float = 0.8) -> Cluster:
+    proposal = propose(question, lambda command: True, 1)[0]
+    return Cluster((replace(proposal, candidate=replace(proposal.candidate, command=command)),), outcome, share)
+
+
+def test_it_grows_with_agreement_and_falls_with_what_is_lacking_or_idle(question: Question) -> None:
+    whole, part = "find /work -name '*.py' -mtime +7", "find /work -name '*.py' -size +7k"
+    sure = confidence(question, _cluster(question, whole))
+    assert 0 < confidence(question, _cluster(question, whole, share=0.2)) < sure < 1
+    assert confidence(question, _cluster(question, part)) < sure
+    assert confidence(question, _cluster(question, whole, Outcome(1, "", "no", (), True))) < sure
+    assert evidence(question, _cluster(question, part))["against"] == 2  # no age, and a size that nobody named
+
+
+def test_below_the_threshold_there_is_a_guess_and_no_command(
+    question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.py").write_text("1\n")
+    parts = Parts(manual=Manual(tmp_path / "manual"))
+    for threshold, given in ((0.0, True), (1.0, False)):
+        monkeypatch.setattr(asking, "SURE", threshold)
+        answer = ask("find all *.py files", Tree.read(tmp_path), parts)
+        assert bool(answer.command) is given and answer.guess
+
+
+def test_no_alternative_reaches_outside(question: Question, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commands = ["ls *.log", "cat /etc/passwd", "find ~ -name '*.log'", "sudo ls", "find . -name '*.log'"]
+    proposals = [_cluster(question, command).proposals[0] for command in commands]
+    monkeypatch.setattr(asking, "propose", lambda question, possible, count: proposals)
+    answer = ask("find all .log files", Tree.read(tmp_path), Parts(manual=Manual(tmp_path / "m")))
+    assert {answer.guess, *answer.alternatives} == {"ls *.log", "find . -name '*.log'"}
