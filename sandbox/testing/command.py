@@ -14,6 +14,7 @@ from types import TracebackType
 from sandbox import policy
 from sandbox.contract import Completed, Ending, Limits
 from sandbox.jail import Sandbox
+from sandbox.job import interpreter
 from sandbox.testing import honesty, texts, traces, v8_coverage
 from sandbox.testing.entry import judges
 from sandbox.testing.pace import FACTOR
@@ -38,7 +39,15 @@ MIN_LIMIT_S = 1.0
 UNKNOWN_S = 0.3
 """What a run is taken to last while none has come to an end."""
 # Runs a command, then hands on what Node wrote about the lines that it executed. The exit status is the command's.
-_COVERED = """/bin/sh -c "$1"; status=$?; cat "$NODE_V8_COVERAGE"/*.json >&"$2" 2>/dev/null; exit $status"""
+_COVERED = """
+import glob, os, subprocess, sys
+status = subprocess.call(["/bin/sh", "-c", sys.argv[1]])
+with os.fdopen(int(sys.argv[2]), "wb") as out:
+    for path in glob.glob(os.environ["NODE_V8_COVERAGE"] + "/*.json"):
+        with open(path, "rb") as report:
+            out.write(report.read())
+sys.exit(status if status >= 0 else 128 - status)
+"""
 
 
 class CommandSession:
@@ -151,7 +160,7 @@ class CommandSession:
         reader = threading.Thread(target=_drain, args=(read, chunks), daemon=True)
         reader.start()
         try:
-            words = ["/bin/sh", "-c", _COVERED, "sh", self._command, str(write)]
+            words = [interpreter(), "-I", "-S", "-c", _COVERED, self._command, str(write)]
             environment = {**self._environment, "NODE_V8_COVERAGE": "/tmp/v8-coverage"}
             jailed = self._sandbox.spawn(words, self._tree, self._limits, environment, self._read_only, [write])
         finally:

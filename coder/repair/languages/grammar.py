@@ -64,6 +64,8 @@ class Grammar:
     """The word for no value; empty where there is none."""
     dynamic: bool = False
     """Whether it is JavaScript or made of it: `===`, and values of any kind anywhere."""
+    truthy: bool = False
+    """Whether any value can be a condition."""
     arithmetic: tuple[str, ...] = ("+", "-", "*", "/", "%")
     comparisons: tuple[str, ...] = ("==", "!=", "<", "<=", ">", ">=")
     steps: tuple[str, ...] = ("{}++", "{}--")

@@ -37,6 +37,7 @@ JAVASCRIPT = Grammar(
     conditions="({})",
     nothing="null",
     dynamic=True,
+    truthy=True,
     arithmetic=("+", "-", "*", "/", "%", "**"),
     comparisons=("===", "!==", "==", "!=", "<", "<=", ">", ">="),
     end="",
@@ -213,6 +214,7 @@ C = Grammar(
     """,
     conditions="({})",
     nothing="NULL",
+    truthy=True,
     wraps="""
         abs({}); strlen({}); sizeof({}); *{}; &{}; (int) ({}); (double) ({})
     """,

@@ -70,7 +70,8 @@ def guards(region: TreeRegion, at: Node) -> dict[str, float]:
             (f"{name}.length {same} 0", 0.6), (f"{name}.length > 0", 0.4), (f"{name}.length {same} 1", 0.3),
             (f"{name} {same} {grammar.nothing}", 0.8), (f"{name} {other} {grammar.nothing}", 0.8),
         ):  # fmt: skip
-            if (grammar.dynamic or ".length" not in text) and not text.endswith(" "):
+            plain = text.lstrip("!") == name
+            if (grammar.dynamic or ".length" not in text) and not text.endswith(" ") and (grammar.truthy or not plain):
                 found.setdefault(text, weight * share)
     names = [name for name in variables if name in used or name in region.scope.parameters]
     for left in names:

@@ -143,7 +143,7 @@ def _copies(region: TreeRegion, at: Node) -> dict[str, float]:
             for other in variables:
                 if other != name:
                     found.setdefault(renamed(text, {name: other}), 0.2)
-    end = grammar.end or (";" if any(_with_end(region, s).endswith(";") for s in region.statements) else "")
+    end = _end(region)
     for name in variables[:6]:
         for template in grammar.steps:
             found.setdefault(template.format(name) + end, 0.6)
@@ -160,6 +160,11 @@ def _copies(region: TreeRegion, at: Node) -> dict[str, float]:
 def _ended(region: TreeRegion, statement: Node) -> bool:
     """Whether a statement ends as one that others may follow: in Rust, the value of a block does not."""
     return not region.source.grammar.end or _with_end(region, statement).endswith((";", "}"))
+
+
+def _end(region: TreeRegion) -> str:
+    """What ends a statement here: in JavaScript, that is a matter of taste."""
+    return region.source.grammar.end or (";" if ";\n" in region.source.text else "")
 
 
 def _with_end(region: TreeRegion, statement: Node) -> str:
@@ -188,7 +193,7 @@ def _guards(region: TreeRegion) -> Iterator[Draft]:
     grammar, source = region.source.grammar, region.source
     if source.text[source.line_start(first.line) : first.start].strip():
         return
-    end = grammar.end or (";" if ";" in body.text else "")
+    end = _end(region)
     values = dict.fromkeys(s.children[0].text for s in region.statements if s.kind == "return" and s.children)
     constants = ["0", "1", "-1", *grammar.falsehood, *(["''", "[]", "null"] if grammar.dynamic else [])]
     short = [value for value in values if len(value) < 24 and not set(value) & set("{\n")]
@@ -220,7 +225,7 @@ def _ends(region: TreeRegion) -> Iterator[Draft]:
     outer = body.children[-1]
     indent = source.indentation_of(outer.line)
     for value in [*region.scope.variables(outer)[:8], *source.grammar.falsehood]:
-        text = f"{indent}return {value}{source.grammar.end}{source.newline}"
+        text = f"{indent}return {value}{_end(region)}{source.newline}"
         yield region.replace(at, at, text, "insert statement", 1.5, f"insert `return {value}`")
 
 

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from sandbox.testing.entry import judges
+
+FILES = ("test.js", "check.js", "src/a.js", "src/a_test.go", "lib.c", "main.c", "test_lib.c", "run.sh", "sub/check.js",
+         "spec/b.spec.ts")  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("node check.js src/a.js", ("check.js",)),
+        ("node --enable-source-maps ./check.js", ("check.js",)),
+        ("NODE_ENV=test node check.js && node test.js", ("check.js", "test.js")),
+        ("cd sub && node check.js", ("sub/check.js",)),
+        ("cc lib.c test_lib.c -o t && ./t", ("test_lib.c",)),
+        ("cc lib.c main.c -o t && ./t", ()),
+        ("./run.sh", ("run.sh",)),
+        ("sh run.sh", ("run.sh",)),
+        ("go test ./...", ()),
+        ("npx mocha spec/b.spec.ts", ("spec/b.spec.ts",)),
+        ("node missing.js", ()),
+        ("node 'unclosed", ()),
+    ],
+)
+def test_what_a_command_runs_as_tests(command: str, expected: tuple[str, ...]) -> None:
+    assert judges(command, FILES) == expected
