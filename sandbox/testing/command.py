@@ -15,7 +15,7 @@ from sandbox import policy
 from sandbox.contract import Completed, Ending, Limits
 from sandbox.jail import Sandbox
 from sandbox.job import interpreter
-from sandbox.testing import honesty, texts, traces, v8_coverage
+from sandbox.testing import honesty, texts, toolchains, traces, v8_coverage
 from sandbox.testing.entry import judges
 from sandbox.testing.pace import FACTOR
 from sandbox.testing.protected import is_protected
@@ -70,14 +70,15 @@ class CommandSession:
         self._tree = tree
         self._command = command
         self._limits = limits
-        self._read_only = (*read_only, *(policy.interpreter_paths(python) if python else ()))
-        programs = [python.parent] if python else []
+        tools = toolchains.installed(command)
+        self._read_only = (*read_only, *tools, *(policy.interpreter_paths(python) if python else ()))
+        programs = [*([python.parent] if python else []), *(tool / "bin" for tool in tools)]
         self._environment = {"CI": "1", "PATH": policy.environment(programs, "/tmp", {})["PATH"]}
         self._allow_tests = allow_tests
         self._longest = UNKNOWN_S
         files = tuple(path.relative_to(tree.root).as_posix() for path in tree.root.rglob("*") if path.is_file())
         self._by_tail = _tails(files)
-        self._judges = judges(command, files)
+        self._judges = judges(command, files, lambda path: texts.read(tree, path))
 
     @property
     def node(self) -> str:

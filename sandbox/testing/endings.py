@@ -25,9 +25,18 @@ _FORMS = {
 _BY_NAME = [(re.compile(rf".*\.(?:{name})"), re.compile(form, re.MULTILINE)) for name, form in _FORMS.items()]
 
 
+# Tests that Rust keeps beside the code: up to the brace that ends them at the same depth.
+_INLINE_TESTS = re.compile(r"^([ \t]*)#\[(?:cfg\(test\)|(?:\w+::)*test)\][\s\S]*?^\1\}", re.MULTILINE)
+
+
 def found(path: str, text: str) -> list[str]:
-    """Each such place in the text of a file, as it is written there; empty for a language that is not known."""
+    """Each such place in the text of a file, and each test inside it, as it is written there.
+
+    Empty for a language that is not known.
+    """
+    inline = _INLINE_TESTS.finditer(text) if path.endswith(".rs") else ()
+    tests = [f"a test inside of it, as `{' '.join(match[0].split())}`" for match in inline]
     for name, form in _BY_NAME:
         if name.fullmatch(path):
-            return [f"`{' '.join(match[0].split())}`" for match in form.finditer(text)]
+            return [f"`{' '.join(match[0].split())}`" for match in form.finditer(text)] + tests
     return []

@@ -28,10 +28,12 @@ _NAMES = words(
 )
 _PATTERNS = re.compile(
     r"test_.*\.py|.*_tests?\.(py|go|rb|exs|cc|cpp|rs)|tests?\.py|"
-    r"((.*[-_])?tests?|test[-_].*)\.([cm]?[jt]sx?|c|cc|cpp|cxx)|.*\.(test|spec)\.[cm]?[jt]sx?|.*tests?\.(java|kt|cs)|"
+    r"((.*[-_])?tests?|test[-_].*)\.([cm]?[jt]sx?|c|cc|cpp|cxx|rs|java|kt)|.*\.(test|spec)\.[cm]?[jt]sx?|.*tests?\.(java|kt|cs)|"
     r"(jest|vitest|karma|playwright|cypress|babel|rollup|vite|webpack)\.(config|conf)\.[cm]?[jt]s(on)?|"
     r"requirements.*\.txt|.*\.pth|.*\.egg-info|.*\.snap"
 )
+# Java's way of writing `test_`.
+_CASED = re.compile(r"Tests?[A-Z].*\.(java|kt|cs|swift)")
 
 
 def is_protected(path: str) -> bool:
@@ -39,4 +41,4 @@ def is_protected(path: str) -> bool:
     place = PurePosixPath(path)
     folders = {part.casefold() for part in place.parts[:-1]}
     name = place.name.casefold()
-    return bool(folders & _FOLDERS) or name in _NAMES or _PATTERNS.fullmatch(name) is not None
+    return bool(folders & _FOLDERS) or name in _NAMES or any((_PATTERNS.fullmatch(name), _CASED.fullmatch(place.name)))

@@ -189,7 +189,10 @@ class TreeSource(Text):
         return list(_functions(self.root))
 
     def functions(self) -> list[Function]:
-        """Named functions that no other named one encloses, and unnamed ones with no named one inside, in order."""
+        """Named functions that no other named one encloses, and unnamed ones with no named one inside, in order.
+
+        Tests that stand beside the code are left out.
+        """
         return self._functions
 
     def is_statement(self, node: Node) -> bool:
@@ -205,7 +208,13 @@ class TreeSource(Text):
 
 
 def _functions(node: Node) -> Iterator[Function]:
+    before: Node | None = None
     for child in node.children:
+        # Rust keeps tests beside the code, marked by an attribute.
+        test = before is not None and before.type == "attribute_item" and "test" in before.text
+        before = child
+        if test:
+            continue
         if child.kind != "function":
             yield from _functions(child)
             continue

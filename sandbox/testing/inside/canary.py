@@ -42,5 +42,6 @@ class CanaryCase(unittest.TestCase):
 def _unittest_canary(module: Any) -> list[Any]:
     from _pytest.unittest import UnitTestCase
 
-    case = UnitTestCase.from_parent(module, name="CanaryCase", obj=CanaryCase)
+    case = UnitTestCase.from_parent(module, name=CanaryCase.__name__)
+    case.obj = CanaryCase  # else it is looked for in the module
     return list(case.collect())

@@ -35,12 +35,35 @@ def test_ordinary_code_is_not(path: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["test.js", "tests.mjs", "src/cart-test.ts", "test_lib.c", "lib_test.c", "test-utils.js", "a/x.spec.ts"]
+    "path",
+    [
+        "test.js",
+        "tests.mjs",
+        "src/cart-test.ts",
+        "test_lib.c",
+        "lib_test.c",
+        "test-utils.js",
+        "a/x.spec.ts",
+        "test_a.rs",
+        "TestShop.java",
+        "ShopTest.java",
+    ],
 )
 def test_tests_of_other_languages_are_protected(path: str) -> None:
     assert inspect_change(path, "", "x")
 
 
-@pytest.mark.parametrize("path", ["contest.js", "latest.ts", "src/testing.c", "protest.c"])
+@pytest.mark.parametrize(
+    "path", ["contest.js", "latest.ts", "src/testing.c", "protest.c", "Testimonial.java", "latest.rs"]
+)
 def test_names_that_only_sound_like_tests_are_not(path: str) -> None:
     assert inspect_change(path, "", "x") == []
+
+
+def test_tests_beside_the_code_are_not_changed() -> None:
+    code = (
+        "fn f() -> i64 { 1 }\n\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn t() {\n"
+        "        assert_eq!(super::f(), 2);\n    }\n}\n"
+    )
+    assert inspect_change("lib.rs", code, code.replace("{ 1 }", "{ 2 }")) == []
+    assert inspect_change("lib.rs", code, code.replace("f(), 2", "f(), 1"))

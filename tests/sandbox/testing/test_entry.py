@@ -27,3 +27,9 @@ FILES = ("test.js", "check.js", "src/a.js", "src/a_test.go", "lib.c", "main.c", 
 )
 def test_what_a_command_runs_as_tests(command: str, expected: tuple[str, ...]) -> None:
     assert judges(command, FILES) == expected
+
+
+def test_a_program_that_asserts_is_a_test_and_one_that_does_not_is_none() -> None:
+    texts = {"main.c": "int main(void) { assert(f() == 1); }", "lib.c": "int f(void) { assert(1); return 1; }"}
+    assert judges("cc main.c lib.c -o t && ./t", texts, texts.__getitem__) == ("main.c",)
+    assert judges("cc main.c lib.c", {"main.c": "", "lib.c": ""}, lambda path: "int main() { puts(f()); }") == ()

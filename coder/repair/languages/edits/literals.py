@@ -90,6 +90,9 @@ def _string(region: TreeRegion, node: Node, strings: list[Node]) -> Iterator[Dra
         found[hint] = max(found.get(hint, 0.0), 4.0 if near else 0.4)
         for word in _words_near(body, hint):
             found[word] = max(found.get(word, 0.0), 2.0)
+    if len(body) == 1:
+        for letter in sorted({letter for hint in region.hints.strings for letter in hint})[:24]:
+            found.setdefault(letter, 0.5)
     for index, letter in enumerate(body[:24]):
         found.setdefault(body[:index] + body[index + 1 :], 0.3 if letter.lower() != "y" or len(body) > 12 else 0.6)
     for other, weight in found.items():

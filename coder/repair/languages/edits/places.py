@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import combinations
 
 from coder.repair.edits.base import Draft
 from coder.repair.languages.binding import binding
@@ -13,6 +14,7 @@ _PRODUCT = 12
 
 
 def propose(region: TreeRegion) -> Iterator[Draft]:
+    yield from _exchanged(region)
     for node in region.loads:
         if node.kind == "index":
             yield from _index(region, node)
@@ -24,6 +26,20 @@ def propose(region: TreeRegion) -> Iterator[Draft]:
             yield from _elements(region, node)
         if node.kind == "name" and not node.is_callee:
             yield from _subscript(region, node)
+
+
+def _exchanged(region: TreeRegion) -> Iterator[Draft]:
+    """Two constant indexes exchanged wherever they stand in the function."""
+    places: dict[str, list[Node]] = {}
+    for node in region.expressions:
+        index = node.part("index") if node.kind == "index" else None
+        if index is not None and index.kind == "number":
+            places.setdefault(index.text, []).append(index)
+    for one, other in combinations(list(places)[:4], 2):
+        pairs = [(node, other) for node in places[one]] + [(node, one) for node in places[other]]
+        pairs.sort(key=lambda pair: pair[0].start)
+        edits = tuple(region.edit(node.start, node.end, text) for node, text in pairs)
+        yield Draft("subscript", edits, f"indexes {one} and {other} exchanged in {region.name}", 1.5)
 
 
 def _index(region: TreeRegion, node: Node) -> Iterator[Draft]:

@@ -1,0 +1,57 @@
+"""The compilers and interpreters that a test command names, where they are installed outside of the system's folders.
+
+A folder is shown in the sandbox only when it is known to be the installation of such a program and nothing else: what
+lies beside programs in people's homes is their own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+from sandbox.policy import SYSTEM
+
+# Programs, and what the folder above theirs holds when it is an installation of them.
+_MARKS = {
+    "node npm npx corepack": ("include/node", "lib/node_modules"),
+    "go gofmt": ("src/runtime",),
+    "java javac jshell": ("lib/modules",),
+    "rustc cargo rustdoc": ("lib/rustlib",),
+}
+_KNOWN = {name: marks for names, marks in _MARKS.items() for name in names.split()}
+
+
+def installed(command: str, path: str | None = None) -> list[Path]:
+    """The installations that `command` needs; the programs of each are in its folder `bin`.
+
+    `path` is where programs are looked for, the caller's PATH by default.
+    """
+    found: dict[Path, None] = {}
+    for word in re.findall(r"[\w.+-]+", command):
+        program = shutil.which(word, path=path) if word in _KNOWN else None
+        if program is None:
+            continue
+        for place in _places(Path(program)):
+            prefix = place.parent.parent
+            elsewhere = not prefix.is_relative_to("/usr") and str(prefix) not in (*SYSTEM, "/")
+            if elsewhere and place.parent.name == "bin" and any((prefix / mark).exists() for mark in _KNOWN[word]):
+                found[prefix] = None
+                break
+    return list(found)
+
+
+def _places(program: Path) -> Iterator[Path]:
+    """Where a program really is: as named, behind links, and behind the proxies of rustup."""
+    yield program
+    yield program.resolve()
+    rustup = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
+    try:
+        toolchain = tomllib.loads((rustup / "settings.toml").read_text()).get("default_toolchain")
+    except (OSError, ValueError):
+        return
+    if isinstance(toolchain, str) and toolchain not in ("", ".", ".."):
+        yield rustup / "toolchains" / toolchain.replace("/", "") / "bin" / program.name
