@@ -9,6 +9,9 @@ from functools import cached_property
 
 from tree_sitter import Language, Parser
 
+# The same words in all of these languages.
+TRUTH = ("true", "false")
+
 
 @dataclass(frozen=True)
 class Grammar:
@@ -59,7 +62,6 @@ class Grammar:
     """Bindings that hold in the whole function, wherever they stand."""
     conditions: str = "{}"
     """How the condition of an `if` is written."""
-    falsehood: tuple[str, str] = ("true", "false")
     nothing: str = ""
     """The word for no value; empty where there is none."""
     dynamic: bool = False

@@ -37,7 +37,7 @@ class Scope:
                 scope = scope.parent
             for part in parts:
                 for name in _names(part):
-                    found.append((name, scope, name_start(part)))
+                    found.append((name, scope, part.start))
         return found
 
     def variables(self, at: Node) -> list[str]:
@@ -92,10 +92,6 @@ class Scope:
         """Names that the repaired function binds."""
         low, high = self.function.start, self.function.end
         return frozenset(name for name, _, start in self._bound if low <= start < high)
-
-
-def name_start(node: Node) -> int:
-    return node.start
 
 
 def _names(node: Node) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft
 from coder.repair.languages.binding import binding, fitted
+from coder.repair.languages.grammar import TRUTH
 from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
@@ -105,7 +106,7 @@ def _specialise(region: TreeRegion, node: Node) -> Iterator[Draft]:
         yield region.swap(node, f"{node.text} || {guard}", "less specific if", weight)
         if not _joins(node):
             yield region.swap(node, guard, "condition donor", weight)
-    for constant in region.source.grammar.falsehood:
+    for constant in TRUTH:
         yield region.swap(node, constant, "condition donor", 0.5)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft
 from coder.repair.languages.edits.conditions import is_test, renamed
+from coder.repair.languages.grammar import TRUTH
 from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
@@ -62,7 +63,7 @@ def _returned(region: TreeRegion, statement: Node, donors: dict[str, Node]) -> I
         return
     value = statement.children[0]
     grammar = region.source.grammar
-    constants = ["0", "1", "-1", *grammar.falsehood]
+    constants = ["0", "1", "-1", *TRUTH]
     if grammar.dynamic:
         constants += ["''", "[]", "null", "undefined", "{}", "Infinity", "NaN"]
     for name in region.scope.variables(statement)[:10]:

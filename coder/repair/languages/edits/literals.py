@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft
+from coder.repair.languages.grammar import TRUTH
 from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
@@ -34,7 +35,7 @@ def propose(region: TreeRegion) -> Iterator[Draft]:
 
 
 def _flipped(node: Node) -> str:
-    yes, no = node.source.grammar.falsehood
+    yes, no = TRUTH
     return no if node.text == yes else yes
 
 

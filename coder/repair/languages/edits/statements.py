@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft
 from coder.repair.languages.edits.conditions import guards, renamed
+from coder.repair.languages.grammar import TRUTH
 from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
@@ -195,7 +196,7 @@ def _guards(region: TreeRegion) -> Iterator[Draft]:
         return
     end = _end(region)
     values = dict.fromkeys(s.children[0].text for s in region.statements if s.kind == "return" and s.children)
-    constants = ["0", "1", "-1", *grammar.falsehood, *(["''", "[]", "null"] if grammar.dynamic else [])]
+    constants = ["0", "1", "-1", *TRUTH, *(["''", "[]", "null"] if grammar.dynamic else [])]
     short = [value for value in values if len(value) < 24 and not set(value) & set("{\n")]
     simple = {text: weight for text, weight in guards(region, first).items() if weight >= 0.3 and len(text) < 40}
     indent = source.indentation_of(first.line)
@@ -224,7 +225,7 @@ def _ends(region: TreeRegion) -> Iterator[Draft]:
         return
     outer = body.children[-1]
     indent = source.indentation_of(outer.line)
-    for value in [*region.scope.variables(outer)[:8], *source.grammar.falsehood]:
+    for value in [*region.scope.variables(outer)[:8], *TRUTH]:
         text = f"{indent}return {value}{_end(region)}{source.newline}"
         yield region.replace(at, at, text, "insert statement", 1.5, f"insert `return {value}`")
 
