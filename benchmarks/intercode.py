@@ -60,7 +60,7 @@ class Task:
 @dataclass(frozen=True)
 class Result:
     """`left_out` says why, or nothing. `says`: the command of each way of asking; `right`: whether it does what the
-    reference does. `confidence`: of the best guess."""
+    reference does. `confidence` and `evidence`: of the best guess."""
 
     name: str
     query: str
@@ -69,6 +69,7 @@ class Result:
     says: dict[str, str] = field(default_factory=dict)
     right: dict[str, bool] = field(default_factory=dict)
     confidence: float = 0.0
+    evidence: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
 
@@ -217,7 +218,7 @@ def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[obj
             if loaded is not None and index is None:
                 says["plain prompt"] = plain(task.query, *loaded)
             right = {way: same(task.gold, gold, one) for way, one in zip(says, trials.run(list(says.values())))}
-    return Result(task.name, task.query, task.gold, "", says, right, answer.confidence, seconds)
+    return Result(task.name, task.query, task.gold, "", says, right, answer.confidence, dict(answer.evidence), seconds)
 
 
 def report(every: list[Result], arguments: argparse.Namespace) -> None:

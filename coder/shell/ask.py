@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder.shell import choose, expect
-from coder.shell.confidence import SURE, confidence
+from coder.shell.confidence import SURE, confidence, evidence
 from coder.shell.examples import Index
 from coder.shell.explain import Part, explain
 from coder.shell.manual import Manual
@@ -44,7 +45,7 @@ class Answer:
 
     `explanation`: program by program. `outcome`: what it printed and changed on the copy, None if it was not run there;
     `safety` says why. `confidence` in [0, 1]: see `coder.shell.confidence`. `alternatives` do something else, inside
-    the project. `whole`: the copy was of everything.
+    the project. `whole`: the copy was of everything. `evidence`: what the confidence is made of.
     """
 
     question: str
@@ -56,6 +57,7 @@ class Answer:
     confidence: float
     alternatives: tuple[str, ...]
     whole: bool
+    evidence: Mapping[str, float] = field(default_factory=dict)
 
 
 def ask(question: str, tree: Tree, parts: Parts) -> Answer:
@@ -83,7 +85,8 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
         )
     best = groups[0]
     command = best.proposals[0].command
-    sure = confidence(asked, best)
+    found = evidence(asked, best)
+    sure = confidence(found)
     others = [group.proposals[0].command for group in groups[1:]]
     others = [one for one in others if safeties[one].effect is not Effect.REFUSED][:3]
     return Answer(
@@ -96,6 +99,7 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
         sure,
         tuple(others),
         tree.whole,
+        found,
     )
 
 

@@ -18,15 +18,17 @@ WEIGHTS: Mapping[str, float] = {
 }  # fmt: skip
 
 
-def confidence(question: Question, chosen: Cluster) -> float:
-    """The probability, in [0, 1], that the cluster's first command does what was meant."""
-    score = sum(WEIGHTS[name] * value for name, value in evidence(question, chosen).items())
-    return 1 / (1 + math.exp(-score))
+def confidence(evidence: Mapping[str, float]) -> float:
+    """The probability, in [0, 1], that a command with this evidence does what was meant."""
+    return 1 / (1 + math.exp(-sum(WEIGHTS[name] * value for name, value in evidence.items())))
 
 
 def evidence(question: Question, chosen: Cluster) -> dict[str, float]:
-    """`share`: of the weight of all candidates. `against`: conditions and actions that are lacking, or were not asked
-    for, and literals out of place. `idle`: it was run and did nothing visible, or failed, or was not run."""
+    """What is known of the cluster's first command.
+
+    `share`: of the weight of all candidates. `against`: conditions and actions that are lacking, or were not asked for,
+    and literals out of place. `idle`: it was run and did nothing visible, or failed, or was not run.
+    """
     found = dict(zip(TRAITS, traits(question, chosen.proposals[0].candidate)))
     nearest = max((near.likeness for near in question.near[:1]), default=0.0)
     outcome = chosen.outcome

@@ -31,10 +31,13 @@ def _cluster(question: Question, command: str, outcome: Outcome | None = PRINTED
 
 def test_it_grows_with_agreement_and_falls_with_what_is_lacking_or_idle(question: Question) -> None:
     whole, part = "find /work -name '*.py' -mtime +7", "find /work -name '*.py' -size +7k"
-    sure = confidence(question, _cluster(question, whole))
-    assert 0 < confidence(question, _cluster(question, whole, share=0.2)) < sure < 1
-    assert confidence(question, _cluster(question, part)) < sure
-    assert confidence(question, _cluster(question, whole, Outcome(1, "", "no", (), True))) < sure
+
+    def sure(command: str, *more: Outcome | float) -> float:
+        return confidence(evidence(question, _cluster(question, command, *more)))  # type: ignore[arg-type]
+
+    assert 0 < sure(whole, PRINTED, 0.2) < sure(whole) < 1
+    assert sure(part) < sure(whole)
+    assert sure(whole, Outcome(1, "", "no", (), True)) < sure(whole)
     assert evidence(question, _cluster(question, part))["against"] == 2  # no age, and a size that nobody named
 
 
