@@ -34,8 +34,11 @@ from sandbox.testing.report import (
 from sandbox.working_copy import WorkingCopy
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
-# A trial may take FACTOR times the longest run that came to an end, and always this long.
+# A trial may take FACTOR times what the command took as the code is, or a run that came further; always this long.
 MIN_LIMIT_S = 1.0
+# A run that passes may take far longer than one that fails at once: the first few that are cut off get that many times
+# as long.
+PATIENCE, PATIENT_RUNS = 3.0, 3
 UNKNOWN_S = 0.3
 """What a run is taken to last while none has come to an end."""
 # Runs a command, then hands on what Node wrote about the lines that it executed. The exit status is the command's.
@@ -75,7 +78,9 @@ class CommandSession:
         programs = [*([python.parent] if python else []), *(tool / "bin" for tool in tools)]
         self._environment = {"CI": "1", "PATH": policy.environment(programs, "/tmp", {})["PATH"]}
         self._allow_tests = allow_tests
-        self._longest = UNKNOWN_S
+        self._expected_s = UNKNOWN_S
+        self._reached = 0
+        self._cut_off = 0
         files = tuple(path.relative_to(tree.root).as_posix() for path in tree.root.rglob("*") if path.is_file())
         self._by_tail = _tails(files)
         self._judges = judges(command, files, lambda path: texts.read(tree, path))
@@ -105,19 +110,21 @@ class CommandSession:
             again, lines = self._covered()
             passed = again.returncode == 0 and self._run(self._tree, self._limits).returncode == 0
             report = replace(report, flaky=passed, lines=lines)
-        if not report.timed_out:
-            self._longest = done.seconds
+            self._expected_s = min(done.seconds, again.seconds)
         if progress:
             progress(1, 1, self.node, report.outcome)
         seen = [frame.path for frame in report.frames if is_protected(frame.path)]
         test_files = tuple(dict.fromkeys((*self._judges, *seen)))
+        self._judges = test_files
+        self._reached = self._reach(report)
         return Baseline({self.node: report}, done.seconds, Oracle.EXIT_CODE, test_files)
 
     def trial(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
         done = self._changed(files, self._pace())
         report = self._report(done)
-        if done.ending is Ending.EXITED:
-            self._longest = max(self._longest, done.seconds)
+        self._cut_off += report.timed_out
+        if done.ending is Ending.EXITED and self._reach(report) > self._reached:
+            self._expected_s = max(self._expected_s, done.seconds)
         return Trial(
             outcomes={self.node: report.outcome},
             passed=report.outcome is Outcome.PASSED,
@@ -174,8 +181,13 @@ class CommandSession:
         path = self._known(name)
         return (path, texts.read(self._tree, path)) if path and "node_modules/" not in path else None
 
+    def _reach(self, report: TestReport) -> int:
+        """The line of the tests that a failing run came to; 0 where that is not known."""
+        return next((frame.line for frame in reversed(report.frames) if frame.path in self._judges), 0)
+
     def _pace(self) -> Limits:
-        return replace(self._limits, wall_s=min(self._limits.wall_s, max(MIN_LIMIT_S, FACTOR * self._longest)))
+        limit = max(MIN_LIMIT_S, FACTOR * self._expected_s) * (PATIENCE if self._cut_off < PATIENT_RUNS else 1.0)
+        return replace(self._limits, wall_s=min(self._limits.wall_s, limit))
 
     def _report(self, done: Completed) -> TestReport:
         output = f"{done.stdout}\n{done.stderr}".strip()

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from benchmarks.node import Node
 from sandbox.contract import Limits
 from sandbox.jail import Sandbox
 from sandbox.testing.command import CommandSession
@@ -63,3 +64,32 @@ def test_command_that_does_not_exist(sandbox: Sandbox, tree_of: Callable[[Mappin
 def test_time_limit(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
     baseline = CommandSession(sandbox, tree_of(FILES), "sleep 60", Limits(wall_s=0.5)).baseline()
     assert baseline.tests["$ sleep 60"].timed_out
+
+
+def test_a_trial_that_never_ends_is_cut_off_soon(
+    sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]
+) -> None:
+    session = CommandSession(sandbox, tree_of(FILES), "sh check.sh", Limits(wall_s=600))
+    nodes = session.baseline().failing
+    for _ in range(4):
+        trial = session.trial({"lib/sum.sh": "sleep 300\n"}, nodes)
+        assert trial.timed_out
+    assert trial.seconds < 60
+    assert session.trial(RIGHT, nodes).passed
+
+
+def test_lines_that_node_executed(
+    node: Node, sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]
+) -> None:
+    code = (
+        "exports.f = (x) => {\n  if (x) {\n    return 1;\n  }\n  return 2;\n};\nexports.g = () => {\n  return 3;\n};\n"
+    )
+    check = "if (require('./lib/a.js').f(1) !== 2) {\n  throw new Error('no');\n}\n"
+    tree = tree_of({"lib/a.js": code, "check.js": check})
+    session = CommandSession(sandbox, tree, f"{node.program} check.js", Limits(wall_s=60), node.folders)
+    baseline = session.baseline()
+    (report,) = baseline.tests.values()
+    assert {2, 3} <= report.lines["lib/a.js"]
+    assert not {5, 8} & report.lines["lib/a.js"]
+    assert baseline.test_files == ("check.js",)
+    assert not report.flaky
