@@ -19,14 +19,18 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks import tables
 from benchmarks.alike import alike
 from coder import events
+from coder.config import Settings
+from coder.engine import Engine
 from coder.repair.context import RepairContext, Strategy
 from coder.repair.search import search
+from coder.repository import Repository
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,8 @@ def run(task: dict[str, Any], model: Any, timeout: float, strategy: Strategy, se
             print(event, file=sys.stderr)
 
     with tempfile.TemporaryDirectory(prefix="humanevalfix-") as folder:
-        root = Path(folder)
+        root, state = Path(folder, "project"), Path(folder, "state")
+        root.mkdir()
         write_project(task, root)
         files = {name: (root / name).read_text() for name in ("solution.py", "test_solution.py")}
         with WorkingCopy.of(root, list(files)) as tree, TestSession(Sandbox.detect(), tree) as session:
@@ -87,6 +92,7 @@ def run(task: dict[str, Any], model: Any, timeout: float, strategy: Strategy, se
                 baseline.failing,
                 load_model=(lambda: model) if model else None,
                 timeout_s=timeout - (time.monotonic() - began),
+                read=partial(Engine(Repository(root), Settings(), state, Path()).reading, baseline, baseline.failing),
                 strategy=strategy,
                 seed=seed,
             )
@@ -131,6 +137,7 @@ def main() -> int:
     parser.add_argument("--no-ranking", action="store_true")
     parser.add_argument("--no-rewriting", action="store_true")
     parser.add_argument("--no-tree-edits", action="store_true")
+    parser.add_argument("--no-memory", action="store_true")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
     done: dict[str, Result] = {}
@@ -139,10 +146,12 @@ def main() -> int:
         done = {row["task"]: Result(**row) for row in rows}
     model = None
     if not options.no_model:
-        from model.weights.catalogue import load
+        from model.library import open_model
 
-        model = load()
-    strategy = Strategy(not options.no_tree_edits, not options.no_rewriting, not options.no_ranking)
+        model = open_model()
+    strategy = Strategy(
+        not options.no_tree_edits, not options.no_rewriting, not options.no_ranking, not options.no_memory
+    )
     results: list[Result] = []
     for task in tasks(options.data, options.remainder):
         number = int(task["task_id"].rpartition("/")[2])

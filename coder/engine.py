@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,27 +18,34 @@ from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
 from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
 from coder.repository import Repository
+from coder.targets import targets_of
 
 if TYPE_CHECKING:
     from coder.reading import Progress, Read
     from coder.reading_plan import ReadingTask
     from coder.repair.context import Proved, RepairContext
+    from coder.repair.describer import Chat
+    from model.chat import ChatModel
     from sandbox.jail import Sandbox
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
     from sandbox.working_copy import WorkingCopy
 
+WINDOW = 4096
+"""Tokens of keys and values that a model keeps of what it reads before a repair: all of it."""
 Search = Callable[["RepairContext", events.Listener], "Sequence[Proved]"]
 
 
 @dataclass(frozen=True)
 class FixRequest:
-    """What to repair and how far to go. `tests` are node ids, files or folders; none means all that fail."""
+    """What to repair and how far to go. `tests` are node ids, files or folders; none means all that fail. `watched`:
+    somebody looks at blocks while they fill."""
 
     tests: tuple[str, ...] = ()
     find_all: bool = False
     allow_test_edits: bool = False
     sandboxed: bool = True
     use_model: bool = True
+    watched: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,6 +84,8 @@ class Engine:
     find_sandbox: Callable[[bool], Sandbox] | None = None
     make_tester: Callable[[Sandbox, WorkingCopy, FixRequest], Tester] | None = None
     load_model: Callable[[], tuple[Any, Any]] | None = None
+    chat: Callable[[], tuple[ChatModel, str]] | None = None
+    """A model on a server and its name, instead of one that runs here."""
     search: Search | None = None
     cancel: threading.Event = field(default_factory=threading.Event)
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
@@ -138,6 +148,25 @@ class Engine:
             model, tokenizer, open_store(self.state), progress=progress, cancel=self.cancel, keep=(base,)
         )
 
+    def reading(
+        self, baseline: Baseline, targets: Sequence[str], model: Any, tokenizer: Any, suspects: Sequence[str]
+    ) -> Generator[Progress, None, Read]:
+        """Reads, in short steps, what a repair of the failing tests needs; the likeliest of the suspects last. Whoever
+        works on that file afterwards goes on from there (`coder.resuming`)."""
+        from coder.reading import FIX, Reading, open_store, state_format
+
+        order = self._near(baseline, targets, suspects)
+        reading = Reading.of(self.repository, state_format(model).model_id, order, FIX)
+        return reading.steps(model, tokenizer, open_store(self.state), cancel=self.cancel, window=WINDOW)
+
+    def _near(self, baseline: Baseline, targets: Sequence[str], suspects: Sequence[str]) -> tuple[str, ...]:
+        from coder.reading_plan import near_failure
+
+        failing = [baseline.tests[node] for node in targets]
+        ran = dict.fromkeys(path for test in failing for path in test.lines)
+        tests = [test.node.partition("::")[0] for test in failing]
+        return near_failure(self.repository, ran, suspects, tests)
+
     # -- write and prove -------------------------------------------------------------------------------------------
 
     def fix(self, request: FixRequest) -> list[Patch]:
@@ -147,16 +176,20 @@ class Engine:
         """
         from coder.repair.context import RepairContext
 
-        with Ahead(self.load_model or self._load_model) as model, self.session(request) as session:
-            baseline = self.run_tests(session, model.start if request.use_model else None)
-            targets = self._targets(baseline, request)
+        own = request.use_model and self.chat is None
+        with Ahead(self.load_model or self.open_model) as model, self.session(request) as session:
+            baseline = self.run_tests(session, model.start if own else None)
+            targets = self._targets(baseline, request.tests)
             context = RepairContext(
                 tester=session.tester,
                 baseline=baseline,
                 files=session.files,
                 hashes=session.hashes,
                 targets=targets,
-                load_model=model if request.use_model else None,
+                load_model=model if own else None,
+                read=partial(self.reading, baseline, targets),
+                load_chat=partial(self._chat, baseline, targets) if request.use_model and self.chat else None,
+                watched=request.watched,
                 timeout_s=self.settings.timeout,
                 max_candidates=self.settings.max_candidates,
                 find_all=request.find_all,
@@ -210,44 +243,8 @@ class Engine:
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
-    def _targets(self, baseline: Baseline, request: FixRequest) -> tuple[str, ...]:
-        """The failing tests that a patch could repair. Raises Failure, with the reason, when there are none."""
-        if baseline.flaky:
-            self._notice(f"flaky, so they count for nothing: {_some(baseline.flaky)}")
-        failing = [node for node in baseline.failing if not request.tests or _selected(node, request.tests)]
-        if not failing:
-            message = "no test fails here"
-            if request.tests:
-                known = any(_selected(node, request.tests) for node in baseline.tests)
-                message = f"{'no failing test' if known else 'no test'} is named {' or '.join(request.tests)}"
-            elif baseline.flaky:
-                message = "no test fails each time it is run"
-            raise Failure(ExitStatus.NOTHING_FAILING, message)
-        modules = [module for module in baseline.missing_modules if not self._is_own(module)]
-        beyond = {node: baseline.tests[node] for node in failing if baseline.tests[node].missing_module in modules}
-        if beyond:
-            self._notice(f"{self.python} lacks {', '.join(modules)}: {_some(beyond)} cannot run")
-        network = [node for node in failing if baseline.tests[node].needs_network]
-        if network:
-            self._notice(f"these need the network, which the sandbox does not have: {_some(network)}")
-        targets = tuple(node for node in failing if node not in beyond and node not in network)
-        if not targets and beyond:
-            raise Failure(
-                ExitStatus.TESTS_NOT_RUN,
-                f"the tests need modules that {self.python} does not have: {', '.join(modules)}",
-                "Install them there, or name the interpreter that has them with --python.",
-            )
-        if not targets:
-            raise Failure(
-                ExitStatus.TESTS_NOT_RUN,
-                "all failing tests need the network, which the sandbox does not have",
-                "Choose others with --test, or run them in the open with --no-sandbox if you trust this code.",
-            )
-        for node in targets:
-            test = baseline.tests[node]
-            if not test.collected:
-                self._notice(f"{node} cannot be collected: {test.error}: {(test.message.splitlines() or [''])[-1]}")
-        return targets
+    def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
+        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
 
     def _sources(self) -> list[str]:
         """The files that can be repaired: Python, and with a test command of its own other languages too."""
@@ -256,12 +253,6 @@ class Engine:
         from coder.repair.files import understood
 
         return [name for name in self.repository.files if understood(name)]
-
-    def _is_own(self, module: str) -> bool:
-        """Whether the project itself should provide this module: then its absence is a fault like any other."""
-        top = module.partition(".")[0]
-        names = (f"{top}.py", f"{top}/", f"src/{top}.py", f"src/{top}/")
-        return "." in module and any(path.startswith(names) for path in self.repository.files)
 
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)
@@ -305,16 +296,15 @@ class Engine:
                 "See `coder model`, or search without one: --no-model.",
             ) from error
 
-    def _load_model(self) -> tuple[Any, Any]:
-        """What scores edits."""
-        from model.library import trunk_of
+    def _chat(self, baseline: Baseline, targets: Sequence[str]) -> Chat:
+        """The model that is asked for patches, with what the failing tests ran and the tests themselves, as text."""
+        from coder.reading_plan import readable
+        from coder.repair.describer import Chat
 
-        model, tokenizer = self.open_model()
-        try:
-            return trunk_of(model), tokenizer
-        except ValueError as error:
-            message = f"the model {self.settings.model} cannot be used: {error}"
-            raise Failure(ExitStatus.MODEL_FAILED, message, "Search without one: --no-model.") from error
+        assert self.chat is not None
+        model, name = self.chat()
+        texts = {path: readable(self.repository, path) for path in self._near(baseline, targets, ())}
+        return Chat(model, name, {path: text for path, text in texts.items() if text is not None})
 
     def _notice(self, message: str) -> None:
         self.listener(events.Notice(message))
@@ -347,14 +337,3 @@ def _search(context: RepairContext, listener: events.Listener) -> Sequence[Prove
     from coder.repair.search import search
 
     return search(context, listener)
-
-
-def _selected(node: str, wanted: Sequence[str]) -> bool:
-    """Whether one of `wanted` names the test, its file, its class, or a folder that it is in."""
-    return any(node == name or node.startswith((name + "::", name + "[", name.rstrip("/") + "/")) for name in wanted)
-
-
-def _some(nodes: Sequence[str] | Mapping[str, Any], limit: int = 3) -> str:
-    names = list(nodes)
-    rest = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")

@@ -104,7 +104,8 @@ class Localized(Event):
 
 @dataclass(frozen=True)
 class Block(Event):
-    """A block of proposals was written: block `index` of `of`, `proposals` of them in `ms` milliseconds."""
+    """A block of proposals was written: block `index` of `of`, `proposals` of them in `ms` milliseconds. Where a model
+    wrote, `text` is what has settled by then (the likeliest of several) and `where` the file and line."""
 
     type: ClassVar[str] = "block"
     origin: str
@@ -112,6 +113,36 @@ class Block(Event):
     of: int
     proposals: int
     ms: float
+    text: str = ""
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Canvas(Event):
+    """A block while it fills, told only where somebody watches: `text` with a dot for each mask."""
+
+    type: ClassVar[str] = "canvas"
+    where: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Thinking(Event):
+    """A model on a server is thinking about the failure: so many `characters` by now. None of it is in a patch."""
+
+    type: ClassVar[str] = "thinking"
+    model: str
+    characters: int
+
+
+@dataclass(frozen=True)
+class Reading(Event):
+    """The model reads what a repair needs: `tokens` of `of`, now in the file `path`."""
+
+    type: ClassVar[str] = "reading"
+    path: str
+    tokens: int
+    of: int
 
 
 @dataclass(frozen=True)

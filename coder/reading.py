@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,8 @@ BUDGET = 2 << 30
 """Bytes that all stored memories may take."""
 WINDOW = 1024
 """Tokens of keys and values that a state keeps at the end of each file, where the model has a memory for the rest."""
+FIX = "fix"
+"""The purpose of a reading for a repair."""
 _STEP = 256  # tokens between two looks at the cancel flag
 _BETWEEN = 8192  # tokens, at least, between two states stored on the way
 _ON_THE_WAY = 8  # states, about, that a long reading stores on the way
@@ -43,13 +45,17 @@ class Piece:
 
     @classmethod
     def of(cls, path: str, text: str) -> Piece:
-        suffix = PurePosixPath(path).suffix
-        heading = f"// {path}" if suffix in _SLASHES else f"<!-- {path} -->" if suffix == ".md" else f"# {path}"
-        return cls(path, f"{heading}\n{text}" + ("" if text.endswith("\n") else "\n"))
+        return cls(path, heading(path) + text + ("" if text.endswith("\n") else "\n"))
 
     @property
     def digest(self) -> str:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def heading(path: str) -> str:
+    """The line with its path that stands before a file."""
+    suffix = PurePosixPath(path).suffix
+    return f"// {path}\n" if suffix in _SLASHES else f"<!-- {path} -->\n" if suffix == ".md" else f"# {path}\n"
 
 
 @dataclass(frozen=True)
@@ -76,12 +82,15 @@ class Progress:
 @dataclass(frozen=True)
 class Read:
     """What a reading came to. `state` is the model's own. `resumed` files and `resumed_tokens` came from the store.
-    Where it was interrupted, `complete` is False and the state ends with the last whole file."""
+    Where it was interrupted, `complete` is False and the state ends with the last whole file. `last` are the ids of
+    the last file, and `before` the state in front of it where it was read now."""
 
     state: Any
     files: tuple[FileRead, ...]
     resumed: int
     complete: bool
+    last: tuple[int, ...] = ()
+    before: Any = None
 
     @property
     def tokens(self) -> int:
@@ -99,13 +108,15 @@ class Reading:
     root: Path
     model_id: str
     pieces: tuple[Piece, ...]
+    purpose: str = ""
 
     @classmethod
-    def of(cls, repository: Repository, model_id: str, order: Sequence[str]) -> Reading:
-        """Files that may not be read, or cannot, are left out. A path may stand in the order more than once."""
+    def of(cls, repository: Repository, model_id: str, order: Sequence[str], purpose: str = "") -> Reading:
+        """Files that may not be read, or cannot, are left out. A path may stand in the order more than once. `purpose`
+        is noted beside what is stored."""
         texts = {path: readable(repository, path) for path in dict.fromkeys(order)}
         pieces = (Piece.of(path, text) for path in order if (text := texts[path]) is not None)
-        return cls(repository.root, model_id, tuple(pieces))
+        return cls(repository.root, model_id, tuple(pieces), purpose)
 
     @property
     def hashes(self) -> list[str]:
@@ -125,10 +136,32 @@ class Reading:
         cancel: threading.Event | None = None,
         keep: Sequence[int] = (),
     ) -> Read:
-        """Goes on from the longest stored beginning; stores on the way, at `keep` (counts of files) and at the end.
+        """All of `steps`. `progress` is told after each."""
+        steps = self.steps(model, tokenizer, store, cancel=cancel, keep=keep)
+        while True:
+            try:
+                progress(next(steps))
+            except StopIteration as end:
+                read: Read = end.value
+                return read
+
+    def steps(
+        self,
+        model: Any,
+        tokenizer: Any,
+        store: MemoryStore,
+        *,
+        cancel: threading.Event | None = None,
+        keep: Sequence[int] = (),
+        window: int = WINDOW,
+    ) -> Generator[Progress, None, Read]:
+        """Goes on from the longest stored beginning, a short pass at a time; stores on the way, at `keep` (counts of
+        files) and at the end. Closed early, it stores no more. `window`: as `WINDOW`, of the state that is returned.
 
         Raises Failure with MODEL_FAILED for a model that keeps no memory, or not of this reading's id.
         """
+        from model.partial import piece_of, whole, with_piece
+
         form = state_format(model)
         if form.model_id != self.model_id:
             raise Failure(ExitStatus.MODEL_FAILED, f"the reading is for {self.model_id}, the model is {form.model_id}")
@@ -137,7 +170,7 @@ class Reading:
         known = files_of(store.notes(self.model_id, hashes[:resumed])) if resumed else []
         if memory is None or len(known) != resumed:  # a memory whose notes another process just deleted is none
             memory, resumed, known = None, 0, []
-        state = model.start() if memory is None else form.unpack(memory)
+        state = model.start() if memory is None else form.unpack(whole(memory))
         ids = (
             tokenizer.encode_batch if hasattr(tokenizer, "encode_batch") else lambda texts: map(tokenizer.encode, texts)
         )
@@ -145,34 +178,38 @@ class Reading:
         done = sum(file.tokens for file in known)
         total = done + sum(map(len, waiting))
         between, unsaved = max(_BETWEEN, total // _ON_THE_WAY), 0
-        read = Read(state, tuple(known), resumed, True)
+        read = Read(state, tuple(known), resumed, True, () if memory is None else tuple(piece_of(memory)))
+        packed = form.pack(state)
         for number, (piece, tokens) in enumerate(zip(self.pieces[resumed:], waiting, strict=True), resumed):
-            progress(Progress(piece.path, number, len(self.pieces), done, total))
+            yield Progress(piece.path, number, len(self.pieces), done, total)
+            before = state
             for start in range(0, len(tokens), _STEP):
                 if cancel is not None and cancel.is_set():
-                    self._store(store, form, read, unsaved)
+                    self._store(store, packed, read, unsaved)
                     return replace(read, complete=False)
                 part = tokens[start : start + _STEP]
                 _, state = model.commit(part, state, rows=slice(0, 0))
                 done += len(part)
-                progress(Progress(piece.path, number, len(self.pieces), done, total))
-            state = form.settle(state, WINDOW)
-            file = FileRead(piece.path, piece.digest, len(tokens), norms(form.pack(state)))
-            read = replace(read, state=state, files=(*read.files, file))
+                yield Progress(piece.path, number, len(self.pieces), done, total)
+            state = form.settle(state, window)
+            packed = with_piece(form.pack(form.settle(state, WINDOW)), tokens, form.pack(before))
+            file = FileRead(piece.path, piece.digest, len(tokens), norms(whole(packed)))
+            read = replace(read, state=state, files=(*read.files, file), last=tuple(tokens), before=before)
             unsaved += len(tokens)
             if unsaved >= between or number + 1 in keep:
-                self._store(store, form, read, unsaved)
+                self._store(store, packed, read, unsaved)
                 unsaved = 0
-        self._store(store, form, read, unsaved)
+        self._store(store, packed, read, unsaved)
         if self.pieces:
-            progress(Progress(self.pieces[-1].path, len(self.pieces), len(self.pieces), done, total))
+            yield Progress(self.pieces[-1].path, len(self.pieces), len(self.pieces), done, total)
         return read
 
-    def _store(self, store: MemoryStore, form: Any, read: Read, unsaved: int) -> None:
+    def _store(self, store: MemoryStore, packed: MemoryState, read: Read, unsaved: int) -> None:
         if not unsaved:
             return
-        notes = {"root": str(self.root), "files": json.dumps([_line(file) for file in read.files])}
-        store.put([file.digest for file in read.files], form.pack(read.state), notes)
+        files = json.dumps([_line(file) for file in read.files])
+        notes = {"root": str(self.root), "purpose": self.purpose, "files": files}
+        store.put([file.digest for file in read.files], packed, notes)
 
 
 def state_format(model: Any) -> Any:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 LIMIT = 400_000
 """Characters of the base: about 120,000 tokens."""
+FIX_LIMIT = 6_000
+"""Characters that are read before a repair: a few seconds of a small model, spread over the search."""
 TREE = "."
 """In a reading order: the list of the project's files."""
 _LARGEST = 120_000  # characters of one file
@@ -102,6 +104,25 @@ def plan(repository: Repository, task: ReadingTask | None = None, limit: int = L
         return Plan(base)
     near = reading_order(outlines, task.seeds)[-NEAR:] if any(path in outlines for path in task.seeds) else []
     return Plan(base, (*([TREE] if task.tree else []), *_last_within(near, sizes, limit // 4)))
+
+
+def near_failure(
+    repository: Repository, ran: Iterable[str], suspects: Sequence[str], tests: Sequence[str], limit: int = FIX_LIMIT
+) -> tuple[str, ...]:
+    """What is read before a failure is repaired: files that the failing tests `ran`, the tests themselves, and the
+    likeliest of the `suspects` last, which is where the model will write. Whole files within `limit` characters; what
+    is too large is left out, the later in the order the sooner it has its place."""
+    first = [path for path in dict.fromkeys(suspects) if is_source(path)]
+    wanted = [*first[:1], *reversed(list(dict.fromkeys(tests))), *first[1:], *ran]
+    kept: list[str] = []
+    for path in dict.fromkeys(wanted):
+        size = len(readable(repository, path) or "")
+        if 0 < size <= limit:
+            kept.append(path)
+            limit -= size
+        elif path in first[:1]:
+            return ()
+    return tuple(reversed(kept))
 
 
 def is_source(path: str) -> bool:

@@ -63,6 +63,18 @@ class CoderServer(LanguageServer):
         if self.knowledge.leave_out(self.folders.name_of(document.uri)):
             self._build_again()
         self._learn(document)
+        self._resume(document)
+
+    def _resume(self, document: Document) -> None:
+        """What `coder fix` or another command has read of the file is not read again."""
+        found, writer = self.folders.place(document.uri), self.completions.writer
+        if found is None or writer is None or not self.folders.admits(document.uri):
+            return
+        from coder.reading import open_store
+
+        store, (repository, path) = open_store(self.actions.environment.state_dir), found
+        text = document.text.replace("\r\n", "\n")
+        self.worker.submit(lambda cancel: writer.resume(store, repository.root, path, text), Urgency.IDLE)
 
     def _build_again(self) -> None:
         threading.Thread(target=self.knowledge.build, name="index", daemon=True).start()
@@ -159,6 +171,7 @@ class CoderServer(LanguageServer):
         for document in self.documents.all():
             self.knowledge.leave_out(self.folders.name_of(document.uri))
             self._learn(document)
+            self._resume(document)
         self.read_workspace()
 
     # -- the workspace ---------------------------------------------------------------------------------------------

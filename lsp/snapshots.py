@@ -34,6 +34,13 @@ class Snapshots:
     def clear(self) -> None:
         self._readings.clear()
 
+    def adopt(self, tokens: Sequence[int], states: Sequence[tuple[int, Any]]) -> None:
+        """Takes over what another command has read: `states` are pairs of a count of the tokens and the state after so
+        many, rising, the last one after all."""
+        if tokens and self.missing(tokens):
+            self._readings.append(_Reading(list(tokens), states[-1][1], list(states[:-1])))
+            self._forget()
+
     def missing(self, tokens: Sequence[int]) -> int:
         """How many of `tokens` would have to be read."""
         return len(tokens) - max((common(one.tokens, tokens) for one in self._readings), default=0)

@@ -8,13 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lsp.knowledge import Knowledge
 from lsp.prompt import Prompt
 from lsp.situation import Situation
 from lsp.snapshots import Snapshots
 from lsp.stopping import Extent
+
+if TYPE_CHECKING:
+    from model.memory_store import MemoryStore
 
 READ_AT_ONCE = 64  # tokens that take hardly longer than one
 DRAFT_SOURCE = 2_000  # characters below the cursor that may be copied from
@@ -59,6 +63,14 @@ class Writer:
     def clear(self) -> None:
         """Forgets what was read."""
         self._snapshots.clear()
+
+    def resume(self, store: MemoryStore, root: Path, path: str, text: str) -> None:
+        """Goes on from what another command has read of a file, if any has."""
+        from coder.resuming import resume
+
+        found = resume(store, root, self._model, self.tokenizer, path, text)
+        if found is not None:
+            self._snapshots.adopt(found.tokens, found.states)
 
     def read(self, prompt: Prompt, cancel: Any) -> None:
         """Reads ahead: a later completion below or in this text begins with less to read."""

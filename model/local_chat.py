@@ -40,8 +40,13 @@ class LocalChat:
         self.tokenizer = tokenizer
         self._decoder = decoder
         self._template = template
+        self._begin: Any = None  # what conversations begin from: None for the model's start
         self._turn = threading.Lock()
         self._read: list[tuple[list[int], Any]] = []  # ids and the state that has read them, the latest last
+
+    def begin_from(self, state: Any) -> None:
+        """Conversations begin behind what this state of the model has read."""
+        self._begin, self._read = state, []
 
     def reply(
         self, messages: Sequence[Message], tools: Sequence[Tool] = (), options: ChatOptions | None = None
@@ -158,7 +163,7 @@ class LocalChat:
         known, state = max(
             (entry for entry in self._read if ids[: len(entry[0])] == entry[0]),
             key=lambda entry: len(entry[0]),
-            default=([], self.model.start()),
+            default=([], self.model.start() if self._begin is None else self._begin),
         )
         state = read(self.model, ids[len(known) :], state, cancel)
         if state is not None:

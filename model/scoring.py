@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +15,8 @@ from model.llama import LlamaModel, LlamaState
 from model.tokenizer import BytePairTokenizer
 
 _LOGIT_ROWS = 256  # rows whose logits exist at one time: 50 MB for a vocabulary of 49,152
+# Enough of a text to know its first token: byte-level BPE never merges over these bounds, bar "'re" and its kind.
+_BEGINNING = re.compile(r"\s*(?:[^\W\d_]+|\d+|(?:_|[^\w\s])+)?.{0,2}", re.DOTALL)
 _BATCH_ROWS = 1024  # token rows of one batched pass
 
 
@@ -33,6 +37,7 @@ class Scorer:
         self._tokenizer = tokenizer
         self._ids: list[int] = []
         self._state = model.start()
+        self._first_id = lru_cache(maxsize=1 << 16)(lambda text: tokenizer.encode(text)[0])
 
     @torch.inference_mode()
     def surprise(self, text: str) -> list[TokenSurprise]:
@@ -54,21 +59,28 @@ class Scorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = min(*(_alike(joined[0][0], ids) for ids, _ in joined), *inside)
+        shared = min(*(alike(joined[0][0], ids) for ids, _ in joined), *inside)
         rests = [ids[shared:] for ids, _ in joined]
         uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
         longest = max(map(len, rests))
         state = self._reading(joined[0][0][max(0, shared + longest - self._model.limit + 1) : shared])
+        values = self.continuations(state, rests)
+        return [sum(one[count:]) for one, count in zip(values, uncounted)]
+
+    @torch.inference_mode()
+    def continuations(self, state: LlamaState, branches: Sequence[list[int]]) -> list[list[float]]:
+        """ln p of every token of each continuation of `state`, in batches. Raises ValueError where the state does not
+        know its last row, or where the model's window cannot hold it and the longest continuation."""
         first_V = F.log_softmax(self._model.next_logits(state), -1)
-        scores = [0.0] * len(rests)
-        by_length = sorted((index for index in range(len(rests)) if rests[index]), key=lambda index: len(rests[index]))
+        found: list[list[float]] = [[] for _ in branches]
+        by_length = sorted((i for i in range(len(branches)) if branches[i]), key=lambda i: len(branches[i]))
         while by_length:
-            width = len(rests[by_length[-1]])
+            width = len(branches[by_length[-1]])
             count = max(1, _BATCH_ROWS // width)
             batch, by_length = by_length[-count:], by_length[:-count]
-            for index, values in zip(batch, self._branch_values(state, first_V, [rests[index] for index in batch])):
-                scores[index] = sum(values[uncounted[index] :])
-        return scores
+            for index, values in zip(batch, self._branch_values(state, first_V, [branches[i] for i in batch])):
+                found[index] = values
+        return found
 
     def _branch_values(self, state: LlamaState, first_V: torch.Tensor, branches: list[list[int]]) -> list[list[float]]:
         """ln p of every token of every branch."""
@@ -96,8 +108,8 @@ class Scorer:
 
         def judge(log_V: torch.Tensor, head: str) -> Callable[[str], float]:
             def first_token(alternative: str) -> float:
-                ids = self._tokenizer.encode(head + alternative)
-                return float(log_V[ids[0]]) if ids else 0.0
+                beginning = _BEGINNING.match(head + alternative)
+                return float(log_V[self._first_id(beginning[0])]) if beginning and beginning[0] else 0.0
 
             return first_token
 
@@ -121,7 +133,7 @@ class Scorer:
 
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, from the last reading where it began alike."""
-        common = _alike(self._ids, ids)
+        common = alike(self._ids, ids)
         try:
             state = self._model.rewind(self._state, common)
         except ValueError:  # evicted since
@@ -135,6 +147,6 @@ class Scorer:
         return state
 
 
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+def alike(one: Sequence[int], other: Sequence[int]) -> int:
     """How many ids two sequences begin with in common."""
     return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

@@ -64,6 +64,11 @@ class Sprig:
         if trunk.config.begin_id is None:
             raise ValueError("the block side needs a trunk with a begin token")
 
+    @property
+    def longest_block(self) -> int:
+        """Rows of a block that have a slot of their own."""
+        return self.side.config.slots - 1
+
     def start(self) -> SprigState:
         empty = (
             {layer: self.side.slot(layer).empty() for layer in self.side.config.memory_layers} if self.memory else {}
@@ -86,7 +91,7 @@ class Sprig:
         for piece in ids_T.split(min(_PIECE, self.trunk.stride)) if len(ids_T) else ():
             rows_TE, trunk = self.trunk.read(piece, state.trunk)
             hidden.append(rows_TE)
-            state = self._written(SprigState(trunk, state.memory, state.unwritten + len(piece), int(piece[-1])))
+            state = self.taken_up(SprigState(trunk, state.memory, state.unwritten + len(piece), int(piece[-1])))
         return torch.cat(hidden), state
 
     @torch.inference_mode()
@@ -125,7 +130,7 @@ class Sprig:
         After row k come `width` mask rows that see known[: k + 1] only, as in TiDAR
         (https://arxiv.org/abs/2511.08923): the next pass has its drafts whatever is accepted in this one.
         """
-        state = self._written(state)
+        state = self.taken_up(state)
         window = self.trunk.make_room(state.trunk.window, len(known) + width)
         hidden_KE, hidden_KME, window = foresee(self.trunk, self.side, known, width, window, self._memory_of(state))
         states = [
@@ -156,7 +161,7 @@ class Sprig:
     def _memory_of(self, state: SprigState) -> dict[int, torch.Tensor]:
         return {layer: state_HDD[None] for layer, state_HDD in state.memory.items()}
 
-    def _written(self, state: SprigState) -> SprigState:
+    def taken_up(self, state: SprigState) -> SprigState:
         """The state with every whole chunk of its unwritten tokens taken up by the memory."""
         chunk = self.side.config.chunk
         count = state.unwritten // chunk * chunk

@@ -7,6 +7,8 @@ letters as in `llama.py`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 import torch
@@ -94,6 +96,22 @@ class TrunkFormat:
             if name.endswith(_DELTA)
         }
         return SprigState(trunk, held, unwritten, last)
+
+    def between(
+        self, before: Mapping[str, torch.Tensor], began: int, memory: MemoryState, back: int, last: int
+    ) -> SprigState | LlamaState:
+        """The state `back` tokens earlier than `memory`, whose fixed-size part was `before` at position `began`, not
+        later than that; `last` is its last token. Raises ValueError where a token since then has left the window."""
+        after, position = self.unpack(memory), memory.position - back
+        if isinstance(after, LlamaState):
+            return self._trunk.rewind(after, position)
+        then = self.unpack(replace(memory, tensors={**memory.tensors, **before}))
+        assert isinstance(then, SprigState) and isinstance(self.model, Sprig)
+        trunk = self._trunk.rewind(after.trunk, position)
+        unwritten = then.unwritten + position - began
+        if then.memory and unwritten > trunk.window.length - self._trunk.sinks:
+            raise ValueError("the window no longer holds what the memory has to take up again")
+        return self.model.taken_up(SprigState(trunk, then.memory, unwritten, last))
 
     def settle(self, state: SprigState | LlamaState, window: int) -> SprigState | LlamaState:
         """Tokens that the memory has not taken up are never dropped. Nor are any from a trunk without a memory: its

@@ -21,6 +21,7 @@ MODES = {
     "full": Strategy(),
     "no-ranking": Strategy(ranking=False),
     "tree-edits": Strategy(rewriting=False),
+    "block-writing": Strategy(memory=False),
     "rewriting": Strategy(tree_edits=False),
 }
 

@@ -26,7 +26,7 @@ from benchmarks.injected.suites import coverage, run_suite
 from benchmarks.tables import RESULTS, ROOT
 
 FOLDER = RESULTS / "injected"
-MODES = ("full", "no-ranking", "tree-edits", "rewriting")
+MODES = ("full", "no-ranking", "tree-edits", "block-writing", "rewriting")
 # The command's own limit bounds the search; the baseline before it and the proof at its end come on top.
 GRACE_S = 180.0
 
@@ -150,6 +150,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--half", choices=("tune", "test"), default="test")
     parser.add_argument("--forty", action="store_true", help="only the fixed forty of the test half")
+    parser.add_argument("--larger", action="store_true", help="only bugs that no single tree edit undoes")
     parser.add_argument("--ids", nargs="*", help="only these bugs, of either half")
     parser.add_argument("--limit", type=int, help="at most so many bugs")
     parser.add_argument("--mode", choices=MODES, default="full")
@@ -161,6 +162,8 @@ def main() -> None:
     chosen = listing.ablation_forty(bugs) if arguments.forty else [bug for bug in bugs if bug.half == arguments.half]
     if arguments.ids:
         chosen = [bug for bug in bugs if bug.id in arguments.ids]
+    if arguments.larger:
+        chosen = [bug for bug in chosen if not bug.single_edit]
     path = arguments.out or FOLDER / f"{arguments.mode}.jsonl"
     for result in run(chosen[: arguments.limit], arguments.mode, arguments.timeout, path):
         verdict = "original" if result.original else "repaired" if result.repaired else result.status

@@ -23,6 +23,7 @@ TITLES = {
     "full": "all",
     "no-ranking": "without the model's ranking",
     "tree-edits": "tree edits only",
+    "block-writing": "tree edits and block writing, nothing read before",
     "rewriting": "the model's rewriting only",
 }
 

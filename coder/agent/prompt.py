@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -35,11 +35,15 @@ _LEFT_OUT = "(left out to save room; call the tool again if you need it)"
 _KEPT_WHOLE = 6
 
 
-def opening(request: str, files: Sequence[str], advice: str, mark: str) -> list[Message]:
-    """The messages that a task begins with."""
+def opening(
+    request: str, files: Sequence[str], advice: str, mark: str, known: Mapping[str, str] | None = None
+) -> list[Message]:
+    """The messages that a task begins with. `known` are texts of files to read at once, by path."""
     from model.chat import Message
 
     rules = _RULES.format(mark=mark, count=len(files), files="\n".join(files[:_FILES_SHOWN]))
+    for path, text in (known or {}).items():
+        rules += f"\n\n{path}:\n<data {mark}>\n{text}</data {mark}>"
     turns = [Message("system", rules)]
     if advice:
         request = f"{_ADVICE.format(mark=mark, text=advice[:_ADVICE_CHARACTERS])}\n\nThe task: {request}"

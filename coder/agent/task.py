@@ -12,6 +12,7 @@ from coder.agent.approvals import Answer, Request
 from coder.agent.loop import Conversation, Ending, How
 from coder.agent.models import Chosen
 from coder.agent.prompt import opening
+from coder.agent.reading import read_before
 from coder.agent.redact import Redactor
 from coder.agent.toolbox import Command, External, Toolbox
 from coder.agent.trajectory import APPLIED, DROPPED, FINISHED, RUNNING, Trajectory, saved
@@ -139,11 +140,13 @@ class Task:
 
         steps = self.trajectory.steps()
         head = self.trajectory.head
+        known = read_before(self.engine, self._chosen.chat, head.request)
         if steps:
             self._restore()
             messages = [message for step in steps for message in step.messages]
         else:
-            messages = opening(head.request, list(self.workspace.files()), self._redact(self._advice()), head.mark)
+            advice, shown = self._redact(self._advice()), {path: self._redact(text) for path, text in known.items()}
+            messages = opening(head.request, list(self.workspace.files()), advice, head.mark, shown)
         self.engine.listener(
             events.TaskStart(
                 head.id,

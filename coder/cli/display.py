@@ -13,14 +13,16 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 _SUSPECTS_SHOWN = 3
+_LINES_WATCHED = 8
 
 
 class Display:
     """Listens to events; a context manager while there is something to show. Without a terminal it prints the lines
-    that stay and no others."""
+    that stay and no others. `watch`: shows what the model writes below the status."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, watch: bool = False) -> None:
         self.environment = environment
+        self.watch = watch
         self.console = environment.console
         self._status: Status | None = None
         self._begun = 0.0
@@ -53,8 +55,15 @@ class Display:
                 self._line(f"[yellow]note:[/] {_safe(event.message)}")
             case events.Localized():
                 self._localized(event)
+            case events.Reading():
+                self._doing(f"Reading: {event.tokens:,} of {event.of:,} tokens  [dim]{_safe(event.path)}[/]")
+            case events.Thinking():
+                self._doing(f"{_safe(event.model)} is thinking: {event.characters:,} characters")
             case events.Block():
-                self._doing(f"Writing ({_safe(event.origin)}): block {event.index} of {event.of}")
+                where = f"  [dim]{_safe(event.where)}[/]" if event.where else ""
+                self._doing(f"Writing ({_safe(event.origin)}): block {event.index} of {event.of}{where}", event.text)
+            case events.Canvas():
+                self._doing(f"Writing  [dim]{_safe(event.where)}[/]", event.text)
             case events.Candidate():
                 self._candidate(event)
             case events.Validation() if not event.proved:
@@ -90,12 +99,15 @@ class Display:
         text = f"{event.number} candidates, {rate:.0f}/s {mark} [dim]{_safe(event.path)}: {_safe(event.note)}[/]"
         self._doing(f"Proving {text}" if event.survived else f"Trying: {text}")
 
-    def _doing(self, markup: str) -> None:
+    def _doing(self, markup: str, written: str = "") -> None:
         if self._status is not None:
             from rich.text import Text
 
             text = Text.from_markup(markup, overflow="ellipsis")
             text.no_wrap = True
+            if self.watch and written.strip():
+                lines = written.rstrip().split("\n")[-_LINES_WATCHED:]
+                text.append("".join(f"\n    {_plain(line)}" for line in lines), style="cyan")
             self._status.update(text)
 
     def _line(self, markup: str) -> None:
@@ -116,4 +128,8 @@ def _safe(text: str) -> str:
     """`text` without control characters and without meaning to rich's markup."""
     from rich.markup import escape
 
-    return escape("".join(char if char.isprintable() else " " for char in text))
+    return escape(_plain(text))
+
+
+def _plain(text: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in text)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -16,13 +17,14 @@ from typer.core import TyperCommand
 from coder import events
 from coder.cli.display import Display, print_diff
 from coder.cli.options import HERE, Project, settings_for
-from coder.config import COMMAND_LINE
+from coder.config import COMMAND_LINE, DEFAULT, Settings
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 
 if TYPE_CHECKING:
     from coder.engine import Engine, Patch
+    from model.chat import ChatModel
 
 _PYTEST_ARGUMENTS = "pytest_arguments"
 
@@ -39,6 +41,7 @@ _EXAMPLES = """Examples:
   coder fix --dry-run > fix.patch         only the diff
   coder fix --test-cmd "make check"       another test command: a weaker proof
   coder fix --json -- -x -p no:randomly   JSON lines; arguments for pytest
+  coder fix --endpoint http://127.0.0.1:8000/v1   patches from a server, proved here
 
 Exit status:
 
@@ -83,16 +86,24 @@ def fix(
         bool, typer.Option("--no-sandbox", help="Run the tests without a jail. Only for code that you trust.")
     ] = False,
     no_model: Annotated[bool, typer.Option("--no-model", help="Search without the language model.")] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="The server's model, or a local one."),
+    ] = None,
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="OpenAI-compatible server that is asked for patches, up to /v1.")
+    ] = None,
     python: Annotated[
         str | None, typer.Option(metavar="PATH", help="Interpreter or environment for the tests.")
     ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show what the model writes while it does.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines on stdout.")] = False,
 ) -> None:
     environment: Environment = context.obj
     begun = time.monotonic()
     tally = _Tally()
     lines = _JsonLines(environment.stdout)
-    show = Display(environment)
+    show = Display(environment, watch)
 
     def listener(event: events.Event) -> None:
         tally(event)
@@ -111,12 +122,14 @@ def fix(
             timeout=timeout,
             max_candidates=max_candidates,
             test_command=test_cmd,
+            model=model,
+            endpoint=endpoint,
             python=python,
             pytest_args=context.meta.get(_PYTEST_ARGUMENTS),
         )
         from coder.engine import FixRequest
 
-        request = FixRequest(tuple(test or ()), find_all, allow_test_edits, not no_sandbox, not no_model)
+        request = FixRequest(tuple(test or ()), find_all, allow_test_edits, not no_sandbox, not no_model, watch)
         with nullcontext() if as_json else show:
             patches = engine.fix(request)
         tally.patches = len(patches)
@@ -144,7 +157,28 @@ def _engine(environment: Environment, path: Path, listener: events.Listener, **t
     settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
     base = environment.cwd if typed["python"] else repository.root
     python = find_python(repository.root, base, settings.python, environment.variables)
-    return Engine(repository, settings, environment.state_dir, python, listener, **environment.parts)
+    parts = {"chat": _chat(settings, environment.variables), **environment.parts}
+    return Engine(repository, settings, environment.state_dir, python, listener, **parts)
+
+
+def _chat(settings: Settings, variables: Mapping[str, str]) -> Callable[[], tuple[ChatModel, str]] | None:
+    """The server that the settings or the user's own variables name, if any."""
+    if not (settings.endpoint or variables.get("CODER_ENDPOINT")):
+        return None
+
+    def ask() -> tuple[ChatModel, str]:
+        from model.chat import ChatError
+        from model.endpoint import Endpoint
+
+        named = "" if settings.source("model") == DEFAULT else settings.model
+        try:
+            endpoint = Endpoint.from_environment(variables, settings.endpoint, named)
+        except ChatError as error:
+            raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --endpoint and --model.") from error
+        patient = replace(endpoint, read_s=max(1.0, min(endpoint.read_s, settings.timeout)))
+        return patient, f"{endpoint.model} at {endpoint.url}"
+
+    return ask
 
 
 def _decide(

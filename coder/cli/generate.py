@@ -26,6 +26,8 @@ class DecoderName(StrEnum):
     ar = "ar"
     diffusion = "diffusion"
     draft_verify = "draft_verify"
+    full_canvas = "full_canvas"
+    uniform_noise = "uniform_noise"
 
 
 def generate(

@@ -6,15 +6,21 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from itertools import chain, islice
+from types import SimpleNamespace
 
 from coder import events
-from coder.repair import rewrite
+from coder.failure import Failure
+from coder.patch import Proposal
 from coder.repair.candidate import Base, Candidate, Pool
 from coder.repair.context import RepairContext
+from coder.repair.described import question
+from coder.repair.describer import Describer
 from coder.repair.localise import Suspicion
-from coder.repair.rank import Reader, score
+from coder.repair.rank import Reader
+from coder.repair.recall import Recall
 from coder.repair.singles import Singles, waves
+from coder.repair.writing import Writing
 
 BATCH = 16
 # So many read candidates are kept ahead of the prover.
@@ -23,14 +29,22 @@ AHEAD = 64
 PATIENCE = 300
 # Bases that brought a failing test further, at most; each costs a round of single edits.
 BASES = 12
+# Trials from one such round to the next, and the likeliest edits of each function that one may add.
+SPACING = 120
+SECOND_EDITS = 500
+# Places that the model writes anew on each of them.
+SECOND_PLACES = 3
+# The score of a patch that a chat model described: it is tried before all else.
+DESCRIBED = 10.0
 
 
 class Author(threading.Thread):
     """Fills the pool in rounds of rising cost, as long as the search lasts.
 
     Round a: single edits of the likeliest functions, then of the next. Round b: edits on top of an edit that brought a
-    failing test further. Round c: lines and expressions that the model writes. What costs no model goes into the pool
-    at once; the model's time is shared in turn between skimming, reading the best, and writing, so that none starves.
+    failing test further. Round c: lines, expressions and functions that the model writes, once it has read what it
+    needs. A chat model is asked for described patches meanwhile. What costs no model goes into the pool at once; the
+    model's time is shared in turn between skimming, reading the best, and writing, so that none starves.
     `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
     what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
     has `tried` and its `pace`, in trials per second.
@@ -57,11 +71,14 @@ class Author(threading.Thread):
         self._promising: deque[Base] = deque()
         self._unskimmed: deque[list[Candidate]] = deque()
         self._bases = 0
+        self._built = 0
         self._wave = 0
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
         self._turns: deque[Callable[[], bool]] = deque([self._skim, self._read, self._write])
         self._read_s = 0.0
+        self._describer: Describer | None = None
+        self._writing: Writing | None = None
         self._stopped = threading.Event()
         self.tried = 0
         self.pace = 0.0
@@ -74,19 +91,22 @@ class Author(threading.Thread):
         try:
             if self._context.strategy.tree_edits:
                 self._next_wave()
+            self._ask()
             self._load()
             while not self.cancelled():
                 if self._step():
                     continue
                 self.warm.set()
                 with self._pool.changed:
-                    if not self._promising:
+                    if not self._promising and not self._asking:
                         self.idle.set()
                     self._pool.changed.notify_all()
                     self._pool.changed.wait(0.2)
         except BaseException as error:
             self.failure = error
         finally:
+            if self._describer is not None:
+                self._describer.stop()
             self.warm.set()
             self.idle.set()
             with self._pool.changed:
@@ -108,31 +128,70 @@ class Author(threading.Thread):
             self.idle.clear()
         return True
 
+    @property
+    def _asking(self) -> bool:
+        """Whether a chat model may still answer. Raises Failure where it could not be asked."""
+        if self._describer is None:
+            return False
+        if self._describer.failure is not None:
+            raise self._describer.failure
+        return self._describer.is_alive()
+
+    def _ask(self) -> None:
+        """Begin to ask for described patches."""
+        context = self._context
+        if context.load_chat is None or not context.strategy.rewriting:
+            return
+        places: dict[str, int] = {}
+        for suspicion in self._first:
+            places.setdefault(suspicion.path, max(suspicion.lines, key=lambda line: suspicion.lines[line]))
+        sources = {path: self._base.sources[path] for path in reversed(places)}
+        failing = [context.baseline.tests[node] for node in context.targets]
+        chat = context.load_chat()
+        more = {path: text for path, text in chat.more.items() if path not in sources}
+        asked = question(failing, sources, places, more)
+
+        def propose(proposal: Proposal) -> None:
+            candidate = Candidate(self._base, proposal, 1.0, exact=True)
+            candidate.score = DESCRIBED
+            self._pool.add([candidate])
+
+        self._describer = Describer(chat, asked, sources, propose, self._listener)
+        self._describer.start()
+
     def _load(self) -> None:
         context = self._context
         if context.load_model is None or not (context.strategy.ranking or context.strategy.rewriting):
             return
         import torch
 
-        from model.scoring import Scorer
+        from model.block_scoring import scorer_of
 
+        # One core judges while the other proves: a pass that wants both would wait for the tests at every layer.
+        torch.set_num_threads(1)
         model, tokenizer = context.load_model()
         if context.strategy.ranking:
-            self._reader = Reader(Scorer(model, tokenizer), self._preface, self.cancelled)
+            self._reader = Reader(scorer_of(model, tokenizer), self._preface, self.cancelled)
             self._unskimmed.extend(self._reader.windows(self._pool.waiting()))
-            # Until the first are in order the tests wait, and both cores are the model's.
+            # The tests wait for the first to be in order.
             while self._unskimmed and not self.prompt.is_set() and self._skim():
                 pass
         self.warm.set()
-        # One core judges while the other proves: a pass that wants both would wait for the tests at every layer.
-        torch.set_num_threads(1)
         if context.strategy.rewriting:
-            self._rewrites = self._written(model, tokenizer)
+            cancel = SimpleNamespace(is_set=self.cancelled)
+            self._writing = Writing(
+                model, tokenizer, self._preface, self._listener, cancel, context.seed, context.watched
+            )
+            self._rewrites = chain(self._recalled(self._writing), self._written(self._writing, self._base))
 
     def _step(self) -> bool:
         """Do the most useful thing that is due; False when there is nothing to do."""
-        if self._promising:
-            self._propose(self._first, self._promising.popleft(), "second edit")
+        if self._promising and (self.tried >= SPACING * (self._built + 1) or not len(self._pool)):
+            base = self._promising.popleft()
+            self._built += 1
+            self._propose(self._first, base, "second edit", SECOND_EDITS)
+            if self._writing is not None:
+                self._rewrites = chain(islice(self._written(self._writing, base), SECOND_PLACES), self._rewrites)
             return True
         if (len(self._pool) < AHEAD or self.tried > PATIENCE * self._wave) and self._next_wave():
             return True
@@ -150,12 +209,12 @@ class Author(threading.Thread):
         self._propose(wave, self._base, "single edit")
         return True
 
-    def _propose(self, suspicions: Sequence[Suspicion], base: Base, origin: str) -> None:
+    def _propose(self, suspicions: Sequence[Suspicion], base: Base, origin: str, most: int | None = None) -> None:
         for index, suspicion in enumerate(suspicions):
             if self.cancelled():
                 return
             began = time.monotonic()
-            found = self._singles.candidates(suspicion, base, self.cancelled)
+            found = self._singles.candidates(suspicion, base, self.cancelled)[:most]
             self._pool.add(found)
             if self._reader is not None:
                 self._unskimmed.extend(self._reader.windows(found))
@@ -183,31 +242,35 @@ class Author(threading.Thread):
         return bool(batch)
 
     def _write(self) -> bool:
-        """Let the model write in the next gap; what it wrote is read at once."""
+        """Let the model write in the next gap; what it wrote is read at once, where writing did not judge it."""
         written = next(self._rewrites, None)
         if written is None:
             return False
         if self._reader is not None:
-            self._reader.read(written)
+            self._reader.read([candidate for candidate in written if not candidate.exact])
         self._pool.add(written)
         return True
 
-    def _written(self, model: Any, tokenizer: Any) -> Iterator[list[Candidate]]:
-        """Round c, one gap at a time: the most suspicious places of the likeliest functions in turn."""
-        regions = [self._singles.region(suspicion, self._base) for suspicion in self._first]
-        queues = [(region, deque(rewrite.gaps(region))) for region in regions if region is not None]
-        seed = self._context.seed
-        while any(queue for _, queue in queues):
-            for region, queue in queues:
-                if not queue:
-                    continue
-                gap = queue.popleft()
-                seed += 1
-                began = time.monotonic()
-                written = rewrite.rewrites(region, gap, model, tokenizer, self._preface, seed, self.cancelled)
-                found = [Candidate(self._base, proposal, gap.suspicion) for proposal in written]
-                for candidate in found:
-                    candidate.score = score(candidate)
-                elapsed = 1000 * (time.monotonic() - began)
-                self._listener(events.Block("rewrite", 1, 1, len(found), elapsed))
-                yield found
+    def _written(self, writing: Writing, base: Base) -> Iterator[list[Candidate]]:
+        """What the model writes on a base, one place at a time, the most suspicious ones first."""
+        regions = [self._singles.region(suspicion, base) for suspicion in self._first]
+        yield from writing.candidates([region for region in regions if region is not None], base)
+
+    def _recalled(self, writing: Writing) -> Iterator[list[Candidate]]:
+        """Reads what the writing needs, a little each time that it is asked for candidates, of which it has none."""
+        if self._context.read is None or not self._context.strategy.memory:
+            return
+        paths = [suspicion.path for suspicion in self._singles.suspicions]
+        try:
+            steps = self._context.read(writing.model, writing.tokenizer, paths)
+            while True:
+                now = next(steps)
+                self._listener(events.Reading(now.path, now.tokens, now.all_tokens))
+                yield []
+        except StopIteration as end:
+            done = end.value
+        except Failure:
+            return  # this model keeps no memory
+        source = self._base.sources.get(done.files[-1].path) if done.files else None
+        if source is not None:
+            writing.recall = Recall.of(writing.model, writing.tokenizer, source.text, done)

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any
 from coder.patch import Edit, Proposal, Span, apply_edits, sha256
 
 if TYPE_CHECKING:
+    from coder.repair.describer import Chat
+    from coder.repair.recall import Steps
     from sandbox.testing.report import Baseline, Tester, Verdict
 
 
 @dataclass(frozen=True)
 class Strategy:
-    """Which parts of the search run; the benchmarks switch them off one by one."""
+    """Which parts of the search run; the benchmarks switch them off one by one. `memory`: read before writing."""
 
     tree_edits: bool = True
     rewriting: bool = True
     ranking: bool = True
+    memory: bool = True
 
 
 @dataclass
@@ -29,7 +32,9 @@ class RepairContext:
     `files` maps the path of each file of the repository that can be repaired, tests too, to its decoded text (it may
     read lazily); `hashes` maps it to the sha256 of its bytes (that of the UTF-8 text where absent); `targets` are the
     failing tests to repair.
-    `load_model` returns (model, tokenizer), or is None for a search without one. `timeout_s` bounds the whole search,
+    `load_model` returns (model, tokenizer), or is None for a search without one; `read` reads what such a model needs
+    before it writes, in steps; `load_chat` gives a model that is asked for described patches; with `watched` blocks are
+    told while they fill. `timeout_s` bounds the whole search,
     `max_candidates` the trials. `cancel` stops it at any moment.
     """
 
@@ -39,6 +44,9 @@ class RepairContext:
     targets: tuple[str, ...]
     hashes: Mapping[str, str] = field(default_factory=dict)
     load_model: Callable[[], tuple[Any, Any]] | None = None
+    read: Steps | None = None
+    load_chat: Callable[[], Chat] | None = None
+    watched: bool = False
     timeout_s: float = 120.0
     max_candidates: int = 20_000
     find_all: bool = False

@@ -1,38 +1,36 @@
-"""Lines and expressions written anew by the model, with both sides in view.
-
-The model writes from the left context; the right context judges what it wrote (`model.decoding.rewrite`).
-"""
+"""Where the model may write anew: statements on one line, expressions, new lines between them, and whole bodies."""
 
 from __future__ import annotations
 
 import ast
-import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-from coder.patch import Edit, Proposal, Span
 from coder.repair.edits.base import Region
 from coder.repair.languages.region import TreeRegion
-from coder.repair.rank import CONTEXT
 
-# The share of slips that one rewritten line or expression stands for, and how many samples each gets.
-SHARE = 0.05
-SAMPLES = 12
-MAX_TOKENS = 40
-# Lines of code after the gap that judge what was written.
-JUDGES = 3
+# How much a kind of place is worth beside a line that stands there.
+INSERTED, PART, WHOLE = 0.5, 0.35, 0.3
+# Characters of a body that is written anew as a whole.
+LONGEST_BODY = 900
 
 
 @dataclass(frozen=True)
 class Gap:
-    """A range of the file to write anew; `whole_line` when it ends where its line does, `insert` when it is empty."""
+    """A range of the file to write anew; `whole_line` when it ends where its line does, `insert` when it is empty,
+    `function` when it is a whole body."""
 
     start: int
     end: int
     whole_line: bool
     insert: bool
     suspicion: float
+    function: bool = False
+
+    @property
+    def weight(self) -> float:
+        """What it is worth to write here, beside writing a line that stands there."""
+        kind = WHOLE if self.function else INSERTED if self.insert else 1.0 if self.whole_line else PART
+        return kind * self.suspicion
 
 
 def gaps(region: Region | TreeRegion) -> list[Gap]:
@@ -65,38 +63,17 @@ def gaps(region: Region | TreeRegion) -> list[Gap]:
     return [*ordered, *sorted(parts, key=lambda gap: -gap.suspicion), *sorted(inserts, key=lambda gap: -gap.suspicion)]
 
 
-def rewrites(
-    region: Region | TreeRegion,
-    gap: Gap,
-    model: Any,
-    tokenizer: Any,
-    preface: str,
-    seed: int,
-    cancel: Callable[[], bool],
-) -> Iterator[Proposal]:
-    """What the model would write in the gap, each text once."""
-    from model.decoding.rewrite import rewrite
-
-    source = region.source
-    indent = ""
-    if gap.insert:
-        line = source.lines[source.line_of(gap.start) - 1]
-        indent = line[: len(line) - len(line.lstrip())]
-    prefix = preface + source.text[max(0, gap.start - CONTEXT) : gap.start] + indent
-    suffix = source.text[gap.end : source.line_start(source.line_of(gap.end) + 1 + JUDGES)]
-    if gap.insert:
-        suffix = source.newline + suffix
-    stop = ["\n"] if gap.whole_line else ["\n", suffix[:1]] if suffix[:1] in ")]}:," else ["\n"]
-    old = source.text[gap.start : gap.end]
-    found: dict[str, float] = {}
-    for written in rewrite(model, tokenizer, prefix, suffix, SAMPLES, MAX_TOKENS, stop, seed, cancel):
-        text = written.text.rstrip() if gap.whole_line else written.text
-        if text.strip() and text != old and "\n" not in text and not text.lstrip().startswith(source.comment):
-            found[text] = max(found.get(text, -math.inf), written.logprob)
-    if not found:
-        return
-    for text, _ in sorted(found.items(), key=lambda item: -item[1]):
-        replacement = f"{indent}{text}{source.newline}" if gap.insert else text
-        edit = Edit(Span(source.path, gap.start, gap.end), replacement)
-        note = f"{'insert' if gap.insert else 'write'} `{' '.join(text.split())[:48]}` in {region.name}"
-        yield Proposal((edit,), {}, "rewrite", math.log(SHARE / len(found)), note)
+def places(region: Region | TreeRegion) -> list[Gap]:
+    """Its gaps, and its whole body where that is short enough to be written at once."""
+    found = gaps(region)
+    if isinstance(region, Region) and region.function is not None and len(region.body) > 1:
+        source, last = region.source, region.body[-1]
+        start, end = source.span(region.body[0])[0], source.span(last)[1]
+        weight = max((gap.suspicion for gap in found), default=0.0)
+        if (
+            found
+            and end - start <= LONGEST_BODY
+            and not source.text[end : source.line_start(last.end_lineno + 1)].strip()
+        ):
+            found.append(Gap(start, end, True, False, weight, function=True))
+    return found

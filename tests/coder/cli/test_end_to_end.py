@@ -57,3 +57,49 @@ def test_interrupted_it_leaves_nothing_behind(tmp_path):
     assert program.wait(timeout=60) == ExitStatus.INTERRUPTED
     assert "interrupted" in program.stderr.read()
     assert list(scratch.iterdir()) == []
+
+
+SCRIPT = "from cart import largest\n\nif largest([1, 3, 2]) != 3 or largest([5]) != 5:\n    raise SystemExit('wrong')\n"
+LARGEST = """def largest(values):
+    best = values[0]
+    for value in values:
+        if value < best:
+            best = value
+    return best
+"""
+
+
+def test_a_script_as_the_test_command(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "cart.py").write_text(LARGEST)
+    (project / "check.py").write_text(SCRIPT)
+    coder = Program(tmp_path / "home", project)
+    done = coder("fix", "--apply", "--no-model", "--test-cmd", "python check.py")
+    assert done.status == ExitStatus.DONE, done.stderr
+    names = {}
+    exec((project / "cart.py").read_text(), names)
+    assert names["largest"]([2, 9, 4]) == 9
+    assert (project / "check.py").read_text() == SCRIPT
+    assert "exit" in done.stderr, "the weaker proof is named"
+    again = coder("fix", "--no-model", "--test-cmd", "python check.py")
+    assert again.status == ExitStatus.NOTHING_FAILING
+
+
+def test_a_reader_that_leaves_early_ends_it(timesheet, tmp_path):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    environment = {**os.environ, "TMPDIR": str(scratch), "XDG_STATE_HOME": str(tmp_path / "state")}
+    program = subprocess.Popen(
+        [sys.executable, "-c", "from coder.cli.main import run; run()", "fix", "--json", "--no-model", str(timesheet)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert program.stdout is not None and program.stderr is not None
+    assert '"start"' in program.stdout.readline()
+    program.stdout.close()
+    assert program.wait(timeout=60) == ExitStatus.INTERNAL_ERROR
+    assert program.stderr.read() == "", "nobody reads it: nothing to say"
+    assert list(scratch.iterdir()) == []

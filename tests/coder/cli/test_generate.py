@@ -47,7 +47,7 @@ def program(tmp_path: Path) -> Program:
     return Program(tmp_path, ScriptedModel(TOKENIZER.encode(" return a + b\n"), len("def add(a, b):"), vocabulary=259))
 
 
-@pytest.mark.parametrize("decoder", ["ar", "diffusion", "draft_verify"])
+@pytest.mark.parametrize("decoder", ["ar", "diffusion", "draft_verify", "full_canvas", "uniform_noise"])
 def test_text_on_stdout_and_figures_on_stderr(program, decoder) -> None:
     status, out, err = program("generate", "--prompt", "def add(a, b):", "--decoder", decoder)
     assert (status, out) == (ExitStatus.DONE, " return a + b\n\n")

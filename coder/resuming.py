@@ -1,0 +1,87 @@
+"""What some command has read of a file, for another that goes on within it: an editor's first completion, say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
+from coder.reading import files_of, heading, state_format
+
+if TYPE_CHECKING:
+    from model.memory_store import MemoryStore, StoredState
+
+BOUNDARY = 128
+"""Tokens between two places of a file at which the state is given."""
+_LOOKED_AT = 4  # stored states whose last file has the right path, the latest first
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """`tokens` of a file, from its heading on, that a model has read, and the model's states after some of them: pairs
+    of a count and a state, rising, the last one after all of them. `files` were read before it, in that order."""
+
+    tokens: tuple[int, ...]
+    states: tuple[tuple[int, Any], ...]
+    files: tuple[str, ...]
+
+    @property
+    def state(self) -> Any:
+        return self.states[-1][1]
+
+
+def resume(store: MemoryStore, root: Path, model: Any, tokenizer: Any, path: str, text: str) -> Resumed | None:
+    """The longest beginning of the file `path`, which holds `text`, that a stored state of the project at `root` has
+    read last. None where nothing useful is stored, or the model's states are not.
+
+    The text need not be as it was read, nor the whole file: what is the same at its beginning is found.
+    """
+    from model.memory import MemoryState, StateFileError
+    from model.partial import piece_of
+
+    try:
+        form = state_format(model)
+    except Failure as failure:
+        if failure.status is ExitStatus.MODEL_FAILED:
+            return None
+        raise
+    wanted = tokenizer.encode(heading(path) + text)
+    best: Resumed | None = None
+    for entry in _entries(store, root, form.model_id, path):
+        with suppress(StateFileError, FileNotFoundError, ValueError):
+            memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
+            count = _alike(piece_of(memory), wanted)
+            if count > (len(best.tokens) if best else 0):
+                states = tuple(_states(form, memory, count))
+                if states:
+                    before = tuple(file.path for file in files_of(dict(entry.notes))[:-1])
+                    best = Resumed(tuple(wanted[: states[-1][0]]), states, before)
+    return best
+
+
+def _entries(store: MemoryStore, root: Path, model_id: str, path: str) -> list[StoredState]:
+    found = []
+    for entry in store.entries():
+        if entry.model_id == model_id and entry.notes.get("root") == str(root):
+            files = files_of(dict(entry.notes))
+            if files and files[-1].path == path:
+                found.append(entry)
+    return found[:_LOOKED_AT]
+
+
+def _states(form: Any, memory: Any, count: int) -> Iterator[tuple[int, Any]]:
+    """The states at the boundaries up to `count`, those that can be had."""
+    from model.partial import within
+
+    for at in [*range(BOUNDARY, count, BOUNDARY), count]:
+        with suppress(ValueError):
+            yield at, within(form, memory, at)
+
+
+def _alike(one: Sequence[int], other: Sequence[int]) -> int:
+    """How many ids two sequences begin with in common."""
+    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

@@ -1,0 +1,74 @@
+"""Which failing tests a repair is for, and what is told of the first run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
+
+if TYPE_CHECKING:
+    from sandbox.testing.report import Baseline
+
+
+def targets_of(
+    baseline: Baseline, wanted: Sequence[str], files: Sequence[str], python: Path, notice: Callable[[str], None]
+) -> tuple[str, ...]:
+    """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
+    what keeps a test out is told to `notice`. Raises Failure, with the reason, when there are none."""
+    if baseline.flaky:
+        notice(f"flaky, so they count for nothing: {_some(baseline.flaky)}")
+    failing = [node for node in baseline.failing if not wanted or _selected(node, wanted)]
+    if not failing:
+        message = "no test fails here"
+        if wanted:
+            known = any(_selected(node, wanted) for node in baseline.tests)
+            message = f"{'no failing test' if known else 'no test'} is named {' or '.join(wanted)}"
+        elif baseline.flaky:
+            message = "no test fails each time it is run"
+        raise Failure(ExitStatus.NOTHING_FAILING, message)
+    modules = [module for module in baseline.missing_modules if not _is_own(module, files)]
+    beyond = {node: baseline.tests[node] for node in failing if baseline.tests[node].missing_module in modules}
+    if beyond:
+        notice(f"{python} lacks {', '.join(modules)}: {_some(beyond)} cannot run")
+    network = [node for node in failing if baseline.tests[node].needs_network]
+    if network:
+        notice(f"these need the network, which the sandbox does not have: {_some(network)}")
+    targets = tuple(node for node in failing if node not in beyond and node not in network)
+    if not targets and beyond:
+        raise Failure(
+            ExitStatus.TESTS_NOT_RUN,
+            f"the tests need modules that {python} does not have: {', '.join(modules)}",
+            "Install them there, or name the interpreter that has them with --python.",
+        )
+    if not targets:
+        raise Failure(
+            ExitStatus.TESTS_NOT_RUN,
+            "all failing tests need the network, which the sandbox does not have",
+            "Choose others with --test, or run them in the open with --no-sandbox if you trust this code.",
+        )
+    for node in targets:
+        test = baseline.tests[node]
+        if not test.collected:
+            notice(f"{node} cannot be collected: {test.error}: {(test.message.splitlines() or [''])[-1]}")
+    return targets
+
+
+def _is_own(module: str, files: Sequence[str]) -> bool:
+    """Whether the project itself should provide this module: then its absence is a fault like any other."""
+    top = module.partition(".")[0]
+    names = (f"{top}.py", f"{top}/", f"src/{top}.py", f"src/{top}/")
+    return "." in module and any(path.startswith(names) for path in files)
+
+
+def _selected(node: str, wanted: Sequence[str]) -> bool:
+    """Whether one of `wanted` names the test, its file, its class, or a folder that it is in."""
+    return any(node == name or node.startswith((name + "::", name + "[", name.rstrip("/") + "/")) for name in wanted)
+
+
+def _some(nodes: Sequence[str] | Mapping[str, Any], limit: int = 3) -> str:
+    names = list(nodes)
+    rest = len(names) - limit
+    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
