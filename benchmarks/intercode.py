@@ -32,6 +32,7 @@ from benchmarks.intercode_trees.grow import grow
 from benchmarks.intercode_trees.heldout import PLACE, set_aside, shares
 from benchmarks.intercode_trees.mutate import mutants
 from benchmarks.tables import save
+from coder.shell.confidence import SURE, confidence
 from coder.shell.examples import Index
 from coder.shell.tree import Tree
 from coder.shell.trial import Outcome, Trials
@@ -60,7 +61,7 @@ class Task:
 @dataclass(frozen=True)
 class Result:
     """`left_out` says why, or nothing. `says`: the command of each way of asking; `right`: whether it does what the
-    reference does. `confidence` and `evidence`: of the best guess."""
+    reference does. `evidence`: for the best guess, from which its confidence is computed when the table is made."""
 
     name: str
     query: str
@@ -68,7 +69,6 @@ class Result:
     left_out: str = ""
     says: dict[str, str] = field(default_factory=dict)
     right: dict[str, bool] = field(default_factory=dict)
-    confidence: float = 0.0
     evidence: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -214,11 +214,16 @@ def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[obj
             parts = Parts(sandbox, loaded, Path(task.place), index=index)  # type: ignore[arg-type]
             answer = ask(task.query, trials.tree, parts)
             seconds = time.monotonic() - begun
-            says = {"answer": answer.command, "best guess": answer.guess}
+            says = {"best guess": answer.guess}
             if loaded is not None and index is None:
                 says["plain prompt"] = plain(task.query, *loaded)
             right = {way: same(task.gold, gold, one) for way, one in zip(says, trials.run(list(says.values())))}
-    return Result(task.name, task.query, task.gold, "", says, right, answer.confidence, dict(answer.evidence), seconds)
+    return Result(task.name, task.query, task.gold, "", says, right, dict(answer.evidence), seconds)
+
+
+def _row(way: str, right: int, count: int, given: int) -> tuple[str, ...]:
+    share, kept = f"{right / max(count, 1):.0%}", f"{right / given:.0%}" if given else ""
+    return way, f"{right} of {count}", share, str(given), kept
 
 
 def report(every: list[Result], arguments: argparse.Namespace) -> None:
@@ -226,16 +231,14 @@ def report(every: list[Result], arguments: argparse.Namespace) -> None:
         if result.left_out:
             print(f"left out {result.name}: {result.left_out}")
     results = [result for result in every if not result.left_out]
-    rows = []
+    sure = [(confidence(result.evidence), result.right["best guess"]) for result in results if result.evidence]
+    given = [right for sureness, right in sure if sureness >= SURE]
+    rows = [_row("answer", sum(given), len(results), len(given))]
     for way in results[0].says if results else []:
-        count = sum(result.right[way] for result in results)
-        given = sum(bool(result.says[way]) for result in results)
-        share, kept = count / len(results), f"{count / given:.0%}" if given else ""
-        rows.append((way, f"{count} of {len(results)}", f"{share:.0%}", str(given), kept))
-        print(*rows[-1])
-    sure = [(result.confidence, result.right["best guess"]) for result in results]
+        right, said = sum(result.right[way] for result in results), sum(bool(result.says[way]) for result in results)
+        rows.append(_row(way, right, len(results), said))
     table = [(one, str(count), f"{mean:.2f}", f"{right:.0%}") for one, count, mean, right in shares(sure, _EDGES)]
-    print("\n".join("  ".join(row) for row in table))
+    print("\n".join("  ".join(row) for row in [*rows, *table]))
     if arguments.save:
         name = arguments.data.stem if arguments.data else "nl2bash"
         left_out = len(every) - len(results)
