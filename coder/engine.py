@@ -272,7 +272,8 @@ class Engine:
         limits = Limits(memory=self.settings.memory_mb * MIB)
         if self.settings.test_command:
             command, allowed = self.settings.test_command, request.allow_test_edits
-            return CommandSession(sandbox, tree, command, limits, allow_tests=allowed, python=self.python)
+            root = self.repository.root
+            return CommandSession(sandbox, tree, command, limits, allow_tests=allowed, python=self.python, origin=root)
         return TestSession(
             sandbox,
             tree,

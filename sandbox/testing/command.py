@@ -57,6 +57,7 @@ class CommandSession:
     """Runs `command` with a shell, cold each time. The same methods as a TestSession; its one test is the command.
 
     `read_only` are further paths that the command may read; `python` is the interpreter that it finds as `python`.
+    `origin` is where the tree was copied from: packages that are installed there for Node are shown, and not copied.
     """
 
     def __init__(
@@ -68,13 +69,18 @@ class CommandSession:
         read_only: Sequence[Path] = (),
         allow_tests: bool = False,
         python: Path | None = None,
+        origin: Path | None = None,
     ) -> None:
         self._sandbox = sandbox
-        self._tree = tree
         self._command = command
         self._limits = limits
         tools = toolchains.installed(command)
-        self._read_only = (*read_only, *tools, *(policy.interpreter_paths(python) if python else ()))
+        modules = toolchains.node_modules(tree.root, origin) if origin else {}
+        self._tree = tree.fork() if modules else tree
+        self._close = self._tree.close if modules else lambda: None
+        for link, place in modules.items():
+            (self._tree.root / link).symlink_to(place)
+        self._read_only = (*read_only, *tools, *modules.values(), *(policy.interpreter_paths(python) if python else ()))
         programs = [*([python.parent] if python else []), *(tool / "bin" for tool in tools)]
         self._environment = {"CI": "1", "PATH": policy.environment(programs, "/tmp", {})["PATH"]}
         self._allow_tests = allow_tests
@@ -98,7 +104,8 @@ class CommandSession:
         self.close()
 
     def close(self) -> None:
-        """Nothing outlives a run."""
+        """Nothing outlives a run but the copy that has links to packages."""
+        self._close()
 
     def baseline(self, nodes: Sequence[str] = (), progress: Progress | None = None) -> Baseline:
         """Run the command as it is, and once more where it fails: does it do so each time? Raises TestsNotRun."""
@@ -179,7 +186,7 @@ class CommandSession:
 
     def _script(self, name: str) -> tuple[str, str] | None:
         path = self._known(name)
-        return (path, texts.read(self._tree, path)) if path and "node_modules/" not in path else None
+        return (path, texts.read(self._tree, path)) if path else None
 
     def _reach(self, report: TestReport) -> int:
         """The line of the tests that a failing run came to; 0 where that is not known."""
@@ -208,7 +215,7 @@ class CommandSession:
     def _known(self, name: str) -> str:
         """The path below the root that `name`, seen from inside the jail, stands for; "" for files of others."""
         parts = [part for part in Path(name).parts if part not in ("/", ".")]
-        if ".." in parts or not parts:
+        if not parts or ".." in parts or "node_modules" in parts:
             return ""
         for start in range(len(parts)):
             path = "/".join(parts[start:])

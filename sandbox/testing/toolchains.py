@@ -1,4 +1,5 @@
-"""The compilers and interpreters that a test command names, where they are installed outside of the system's folders.
+"""What a test command needs besides the files of the project: compilers and interpreters that are installed outside of
+the system's folders, and packages that are installed in the project's own.
 
 A folder is shown in the sandbox only when it is known to be the installation of such a program and nothing else: what
 lies beside programs in people's homes is their own.
@@ -42,6 +43,18 @@ def installed(command: str, path: str | None = None) -> list[Path]:
                 found[prefix] = None
                 break
     return list(found)
+
+
+def node_modules(tree: Path, origin: Path) -> dict[str, Path]:
+    """Folders with packages for Node that lie in `origin` beside what was copied from there to `tree`: where each would
+    be in the tree, and where it is. Links are left out: they may lead anywhere."""
+    folders = ["", *(path.relative_to(tree).as_posix() for path in tree.rglob("*") if path.is_dir())]
+    found = {}
+    for folder in folders:
+        place, link = origin / folder / "node_modules", tree / folder / "node_modules"
+        if place.is_dir() and not place.is_symlink() and place == place.resolve() and not link.exists():
+            found[link.relative_to(tree).as_posix()] = place
+    return found
 
 
 def _places(program: Path) -> Iterator[Path]:

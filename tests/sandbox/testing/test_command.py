@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +95,21 @@ def test_lines_that_node_executed(
     assert not {5, 8} & report.lines["lib/a.js"]
     assert baseline.test_files == ("check.js",)
     assert not report.flaky
+
+
+def test_installed_packages_are_found_and_not_copied(
+    node: Node, any_jail: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy], tmp_path: Path
+) -> None:
+    package = tmp_path / "node_modules" / "three"
+    package.mkdir(parents=True)
+    (package / "index.js").write_text("module.exports = 3;\n")
+    tree = tree_of(
+        {"lib.js": "exports.f = () => 2;\n", "check.js": "process.exit(require('./lib').f() - require('three'));\n"}
+    )
+    with CommandSession(
+        any_jail, tree, f"{node.program} check.js", Limits(wall_s=60), node.folders, origin=tmp_path
+    ) as session:
+        nodes = session.baseline().failing
+        assert session.trial({"lib.js": "exports.f = () => 3;\n"}, nodes).passed
+        assert session.confirm({"lib.js": "exports.f = () => 3;\n"}).passed
+    assert not (tree.root / "node_modules").exists()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.testing.toolchains import installed
+from sandbox.testing.toolchains import installed, node_modules
 
 
 def program(path: Path) -> None:
@@ -48,3 +48,16 @@ def test_the_proxies_of_rustup_stand_for_its_default_toolchain(tmp_path: Path) -
     (toolchain / "lib" / "rustlib").mkdir(parents=True)
     (tmp_path / "rustup" / "settings.toml").write_text('default_toolchain = "stable-x"\n')
     assert installed("cargo test", str(tmp_path / "cargo" / "bin")) == [toolchain]
+
+
+def test_packages_for_node_beside_what_was_copied(tmp_path: Path) -> None:
+    origin, tree, elsewhere = tmp_path / "origin", tmp_path / "tree", tmp_path / "elsewhere"
+    for folder in (origin / "node_modules" / "a", origin / "web" / "node_modules", origin / "old" / "node_modules"):
+        folder.mkdir(parents=True)
+    for folder in (tree / "web", tree / "linked", elsewhere, origin / "linked"):
+        folder.mkdir(parents=True)
+    (origin / "linked" / "node_modules").symlink_to(elsewhere)
+    assert node_modules(tree, origin) == {
+        "node_modules": origin / "node_modules",
+        "web/node_modules": origin / "web" / "node_modules",
+    }
