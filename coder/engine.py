@@ -268,12 +268,16 @@ class Engine:
         from sandbox.contract import MIB, Limits
         from sandbox.testing.command import CommandSession
         from sandbox.testing.session import TestSession
+        from sandbox.testing.toolchains import node_modules
 
         limits = Limits(memory=self.settings.memory_mb * MIB)
         if self.settings.test_command:
             command, allowed = self.settings.test_command, request.allow_test_edits
-            root = self.repository.root
-            return CommandSession(sandbox, tree, command, limits, allow_tests=allowed, python=self.python, origin=root)
+            found = node_modules(tree.root, self.repository.root)
+            linked = {path: place for path, place in found.items() if not self.repository.rules.concealed(path, True)}
+            return CommandSession(
+                sandbox, tree, command, limits, allow_tests=allowed, python=self.python, linked=linked
+            )
         return TestSession(
             sandbox,
             tree,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 
 from sandbox import policy
 from sandbox.contract import Completed, Ending, Limits
@@ -57,7 +57,7 @@ class CommandSession:
     """Runs `command` with a shell, cold each time. The same methods as a TestSession; its one test is the command.
 
     `read_only` are further paths that the command may read; `python` is the interpreter that it finds as `python`.
-    `origin` is where the tree was copied from: packages that are installed there for Node are shown, and not copied.
+    `linked` maps paths of the tree to folders that stand there, to be read only, without being copied.
     """
 
     def __init__(
@@ -69,18 +69,17 @@ class CommandSession:
         read_only: Sequence[Path] = (),
         allow_tests: bool = False,
         python: Path | None = None,
-        origin: Path | None = None,
+        linked: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
         self._sandbox = sandbox
         self._command = command
         self._limits = limits
         tools = toolchains.installed(command)
-        modules = toolchains.node_modules(tree.root, origin) if origin else {}
-        self._tree = tree.fork() if modules else tree
-        self._close = self._tree.close if modules else lambda: None
-        for link, place in modules.items():
+        self._tree = tree.fork() if linked else tree
+        self._close = self._tree.close if linked else lambda: None
+        for link, place in linked.items():
             (self._tree.root / link).symlink_to(place)
-        self._read_only = (*read_only, *tools, *modules.values(), *(policy.interpreter_paths(python) if python else ()))
+        self._read_only = (*read_only, *tools, *linked.values(), *(policy.interpreter_paths(python) if python else ()))
         programs = [*([python.parent] if python else []), *(tool / "bin" for tool in tools)]
         self._environment = {"CI": "1", "PATH": policy.environment(programs, "/tmp", {})["PATH"]}
         self._allow_tests = allow_tests
@@ -104,7 +103,7 @@ class CommandSession:
         self.close()
 
     def close(self) -> None:
-        """Nothing outlives a run but the copy that has links to packages."""
+        """Nothing outlives a run but the copy that has links."""
         self._close()
 
     def baseline(self, nodes: Sequence[str] = (), progress: Progress | None = None) -> Baseline:

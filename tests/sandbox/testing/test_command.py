@@ -107,7 +107,12 @@ def test_installed_packages_are_found_and_not_copied(
         {"lib.js": "exports.f = () => 2;\n", "check.js": "process.exit(require('./lib').f() - require('three'));\n"}
     )
     with CommandSession(
-        any_jail, tree, f"{node.program} check.js", Limits(wall_s=60), node.folders, origin=tmp_path
+        any_jail,
+        tree,
+        f"{node.program} check.js",
+        Limits(wall_s=60),
+        node.folders,
+        linked={"node_modules": tmp_path / "node_modules"},
     ) as session:
         nodes = session.baseline().failing
         assert session.trial({"lib.js": "exports.f = () => 3;\n"}, nodes).passed
