@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from lsp.situation import COMMENTS, Situation
 
 BUDGET = 3200  # characters above the cursor, about a thousand tokens of code
+WHOLE = 8000  # characters above the cursor that are looked for among what was read before, from the file's beginning on
 HEAD_BUDGET = 600
 _IMPORT = re.compile(
     r"^(?:from\s+\S+\s+import\s.+|import\s.+|#include\s.+|use\s.+;|const\s.+=\s*require\(.+|package\s.+)$", re.M
@@ -22,7 +23,8 @@ _IMPORT = re.compile(
 @dataclass(frozen=True)
 class Prompt:
     """`head` (what stands for the skipped beginning of the file) and `body` (the text up to the cursor). `shorter`: the
-    same with later beginnings, which may have been read already when the cursor comes from below."""
+    same with later beginnings, which may have been read already when the cursor comes from below; last, where it is not
+    long, with all of the file above the cursor."""
 
     head: str
     body: str
@@ -40,8 +42,10 @@ class Prompt:
 def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str] = ()) -> Prompt:
     """The prompt for a cursor in `line` of the document's `lines`; `earlier` are the notebook cells above."""
     first, *later = anchors(lines, line)
-    prompt, *shorter = (_from(start, situation, lines, line, earlier) for start in (first, *later))
-    return replace(prompt, shorter=tuple(shorter))
+    if first and sum(map(len, lines[:line])) <= WHOLE:
+        later.append(0)  # what `coder fix` reads, it reads from the beginning
+    prompt, *others = (_from(start, situation, lines, line, earlier) for start in (first, *later))
+    return replace(prompt, shorter=tuple(others))
 
 
 def _from(start: int, situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str]) -> Prompt:

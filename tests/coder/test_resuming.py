@@ -170,6 +170,20 @@ def test_after_a_fix_the_first_completion_does_not_read_the_file_again(project, 
     assert known <= 20, "only what stands around the cursor"
 
 
+def test_deep_in_a_file_too_what_was_read_of_it_is_known(project) -> None:
+    """An editor's prompt begins near the cursor; what is known from the file's beginning on costs less to read."""
+    text = "".join(f"def number_{n}():\n    return {n}\n\n\n" for n in range(60))
+    (project / "shop/cart.py").write_text(text)
+    model = tiny_llama(config=CONFIG_OF_BYTES)
+    read(project, model)
+    writer, count = Writer(model, ByteTokenizer(), Knowledge()), Counting(model)
+    writer.resume(open_store(project.parent / "state"), project, "shop/cart.py", text)
+    before = text[: text.index("def number_58")] + "def number_58():\n    return "
+    assert len(before) > 1600
+    complete(writer, before)
+    assert count.tokens <= 20
+
+
 def test_what_is_read_before_a_repair(project) -> None:
     repository = Repository(project)
     order = near_failure(repository, ["shop/price.py", "shop/cart.py"], ["shop/cart.py"], ["test_it.py"])
