@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from sandbox.testing.protected import is_protected
@@ -24,10 +25,15 @@ _BOOLEAN = re.compile(r"-\w|--[\w-]+(=.*)?")
 def judges(command: str, files: Iterable[str], text_of: Callable[[str], str] = lambda path: "") -> tuple[str, ...]:
     """Those of `files` that a shell command runs as tests: scripts given to an interpreter, programs called by their
     path, programs that it compiles and that assert, and whatever file it names that by its name or folder is a test.
+    So do the commands that it stands for: scripts of package.json, recipes of a makefile, a shell script's own.
     """
-    known = frozenset(files)
+    return tuple(_judges(command, frozenset(files), text_of, PurePosixPath(), 3))
+
+
+def _judges(
+    command: str, known: frozenset[str], text_of: Callable[[str], str], folder: PurePosixPath, depth: int
+) -> dict[str, None]:
     found: dict[str, None] = {}
-    folder = PurePosixPath()
     for part in _ENDS.split(command):
         try:
             words = [word for word in shlex.split(part) if not re.fullmatch(r"\w+=.*", word)]
@@ -43,7 +49,27 @@ def judges(command: str, files: Iterable[str], text_of: Callable[[str], str] = l
             found |= dict.fromkeys(path for word in scripts[:1] if (path := _path(folder, word)) in known)
         elif words and _path(folder, words[0]) in known:
             found[_path(folder, words[0])] = None
-    return tuple(found)
+        for inner in _inner(words, list(found), text_of, folder) if depth else ():
+            found |= _judges(inner, known, text_of, folder, depth - 1)
+    return found
+
+
+def _inner(
+    words: Sequence[str], run: Sequence[str], text_of: Callable[[str], str], folder: PurePosixPath
+) -> Iterator[str]:
+    """The commands that a command stands for."""
+    yield from (text_of(path) for path in run if path.endswith((".sh", ".bash")))
+    if words[:1] in (["npm"], ["yarn"], ["pnpm"]):
+        try:
+            scripts = json.loads(text_of(_path(folder, "package.json")) or "{}").get("scripts", {})
+        except (ValueError, AttributeError):
+            return
+        if isinstance(scripts, dict):
+            names = ["test" if word == "t" else word for word in words[1:]]
+            yield from (str(scripts[name]) for word in names for name in (f"pre{word}", word) if name in scripts)
+    elif words[:1] == ["make"]:
+        text = text_of(_path(folder, "Makefile")) or text_of(_path(folder, "makefile"))
+        yield from (line.lstrip("\t@-+") for line in text.splitlines() if line.startswith("\t"))
 
 
 def _asserts(text: str) -> bool:

@@ -33,3 +33,22 @@ def test_a_program_that_asserts_is_a_test_and_one_that_does_not_is_none() -> Non
     texts = {"main.c": "int main(void) { assert(f() == 1); }", "lib.c": "int f(void) { assert(1); return 1; }"}
     assert judges("cc main.c lib.c -o t && ./t", texts, texts.__getitem__) == ("main.c",)
     assert judges("cc main.c lib.c", {"main.c": "", "lib.c": ""}, lambda path: "int main() { puts(f()); }") == ()
+
+
+@pytest.mark.parametrize("command", ["npm test", "npm run check", "yarn check", "make", "sh run.sh", "cd . && npm t"])
+def test_what_a_command_stands_for(command: str) -> None:
+    texts = {
+        "package.json": '{"scripts": {"test": "npm run check", "check": "node check.js"}}',
+        "Makefile": "all: lib.js\n\t@node check.js\n",
+        "run.sh": "set -e\nnode check.js\n",
+        "check.js": "",
+        "lib.js": "",
+    }
+    found = judges(command, texts, lambda path: texts.get(path, ""))
+    assert "check.js" in found
+    assert "lib.js" not in found
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"scripts": 3}', '{"scripts": {"test": "npm test"}}'])
+def test_a_package_that_says_nothing(text: str) -> None:
+    assert judges("npm test", ["package.json"], lambda path: text) == ()
