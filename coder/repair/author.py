@@ -44,7 +44,7 @@ class Author(threading.Thread):
     Round a: single edits of the likeliest functions, then of the next. Round b: edits on top of an edit that brought a
     failing test further. Round c: lines, expressions and functions that the model writes, once it has read what it
     needs. A chat model is asked for described patches meanwhile. What costs no model goes into the pool at once; the
-    model's time is shared in turn between skimming, reading the best, and writing, so that none starves.
+    model's time is shared evenly between skimming, reading the best, and writing, so that none starves.
     `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
     what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
     has `tried` and its `pace`, in trials per second.
@@ -75,7 +75,7 @@ class Author(threading.Thread):
         self._wave = 0
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
-        self._turns: deque[Callable[[], bool]] = deque([self._skim, self._read, self._write])
+        self._spent: dict[Callable[[], bool], float] = dict.fromkeys((self._skim, self._read, self._write), 0.0)
         self._read_s = 0.0
         self._describer: Describer | None = None
         self._writing: Writing | None = None
@@ -195,9 +195,11 @@ class Author(threading.Thread):
             return True
         if (len(self._pool) < AHEAD or self.tried > PATIENCE * self._wave) and self._next_wave():
             return True
-        for _ in range(len(self._turns)):
-            self._turns.rotate(-1)
-            if self._turns[-1]():
+        for work in sorted(self._spent, key=lambda work: self._spent[work]):
+            began = time.monotonic()
+            done = work()
+            self._spent[work] += time.monotonic() - began
+            if done:
                 return True
         return False
 
