@@ -98,6 +98,9 @@ ACTIONS = (
         r"\bsort\b|\bls\b.*-\w*[tS]|\bawk\b|-newer|time\b",
     ),
     Action(
+        r"\b(?:de|un)compress|\bg?unzip|\bextract(?:s|ed)?\b.{0,20}\barchive", r"\bz\w*cat\b|unzip|\btar\b|unxz|-\w*d\b"
+    ),
+    Action(
         r"\bverbose", r"-\w*v", r"verbose|print|show|display|progress|list|output", rf"{_RUN}(?:cp|mv|rm|chmod) -\w*v"
     ),
     Action(r"\b(?:sum|total size|average|mean)\b", r"\bawk\b|\bbc\b|\bdu\b|\bpaste\b|\bwc\b|\bmd5sum|sum"),

@@ -48,7 +48,8 @@ _STOP = frozenset(
         "the a an of in on to with for and or all any each every this that these those which whose is are be "
         "file files directory directories folder folders tree under from by as at it its current working "
         "given same parent home root name names named path paths content contents text string word pattern "
-        "following not only user group first last line lines character characters type size older newer than"
+        "following not only user group first last line lines character characters type size older newer than count "
+        "counts"
     ).split()
 )
 

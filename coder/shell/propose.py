@@ -21,7 +21,7 @@ _DESTRUCTION = re.compile(
 )
 TRAITS = {  # of a candidate, and what each counts for beside the others; see `traits`
     "likeness": 1.0, "does": 1.0, "missed": -0.15, "kept": -0.1, "plausible": 0.3, "unasked": -0.3, "foreign": -0.2,
-    "lacking": -0.2, "more": -0.15, "undone": -0.2, "overdone": -0.1, "astray": -0.3,
+    "lacking": -0.3, "more": -0.15, "undone": -0.35, "overdone": -0.1, "astray": -0.3,
 }  # fmt: skip
 """Tuned on the first file system of InterCode and on questions of NL2Bash that were set aside."""
 

@@ -85,11 +85,11 @@ def names(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
     every = len(wanted) > 1 and not re.search(joint, between)
     for group in [[name] for name in found] if every else [found]:
         tests = " -o ".join(f"{test} '{name}'" for name in group)
-        also = tuple(_alike(name) for name in group)
+        also = tuple(_alike(name, len(wanted) == 1) for name in group)
         yield Criterion(NAME, (f"\\( {tests} \\)" if " -o " in tests else tests,), also)
 
 
-def _alike(name: str) -> str:
-    """Patterns of conditions that say the same of a name, or more."""
-    glob = re.escape(name).replace(r"\*", r"\S*\*\S*")
+def _alike(name: str, alone: bool) -> str:
+    """Patterns of conditions that say the same of a name; where it is one of several, also more in one."""
+    glob = re.escape(name) if alone else re.escape(name).replace(r"\*", r"\S*\*\S*")
     return rf"-i?name '{glob}'|-i?(?:path|wholename|regex) .*{re.escape(name.strip('*'))}.*"
