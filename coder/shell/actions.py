@@ -98,7 +98,8 @@ ACTIONS = (
         r"\bsort\b|\bls\b.*-\w*[tS]|\bawk\b|-newer|time\b",
     ),
     Action(
-        r"\b(?:de|un)compress|\bg?unzip|\bextract(?:s|ed)?\b.{0,20}\barchive", r"\bz\w*cat\b|unzip|\btar\b|unxz|-\w*d\b"
+        r"\b(?:de|un)compress|\bg?unzip|\bextract(?:s|ed)?\b.{0,20}\barchive",
+        r"\bz\w*cat\b|unzip|\btar\b|unxz|\b(?:gzip|bzip2|xz) -\w*d",
     ),
     Action(
         r"\bverbose", r"-\w*v", r"verbose|print|show|display|progress|list|output", rf"{_RUN}(?:cp|mv|rm|chmod) -\w*v"
