@@ -32,14 +32,17 @@ def installed(command: str, path: str | None = None) -> list[Path]:
     `path` is where programs are looked for, the caller's PATH by default.
     """
     found: dict[Path, None] = {}
-    for word in re.findall(r"[\w.+-]+", command):
-        program = shutil.which(word, path=path) if word in _KNOWN else None
+    for word in re.findall(r"[\w./+-]+", command):
+        name = word.rpartition("/")[2]
+        if name not in _KNOWN or (name != word and not word.startswith("/")):
+            continue
+        program = shutil.which(word, path=path)
         if program is None:
             continue
         for place in _places(Path(program)):
             prefix = place.parent.parent
             elsewhere = not prefix.is_relative_to("/usr") and str(prefix) not in (*SYSTEM, "/")
-            if elsewhere and place.parent.name == "bin" and any((prefix / mark).exists() for mark in _KNOWN[word]):
+            if elsewhere and place.parent.name == "bin" and any((prefix / mark).exists() for mark in _KNOWN[name]):
                 found[prefix] = None
                 break
     return list(found)

@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from coder.repair.languages.tree import Node, TreeSource
 
 # What bounds a binding: blocks, functions, loops with a variable of their own, `catch` and `match` clauses.
 _SCOPES = ("block", "function", "loop")
+
+
+class FileNames:
+    """What a whole file binds, calls and mentions."""
+
+    def __init__(self, source: TreeSource) -> None:
+        self.bound: list[tuple[str, Node | None, int]] = []
+        """Each binding: name, the node in which it holds (None for the whole file), where it stands."""
+        self.own = dict.fromkeys(function.name for function in source.functions() if function.name)
+        called: Counter[str] = Counter()
+        members: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+        binders, hoisted = source.grammar.binders, frozenset(source.grammar.hoisted.split())
+        for node in source.root.walk():
+            fields = binders.get(node.type)
+            if fields is not None:
+                self._bind(node, fields, hoisted)
+            if node.kind == "call" and node.called is not None and node.called.kind == "name":
+                called[node.called.text] += 1
+            elif node.kind == "field":
+                parent = node.parent
+                method = parent is not None and (
+                    parent.kind == "call" or (parent.kind == "member" and parent.is_callee)
+                )
+                members[method][node.text] += 1
+        self.functions = list(self.own | dict.fromkeys(name for name, _ in called.most_common()))
+        """Functions of this file and those that it calls by name, those of the file first."""
+        self.members = {method: [name for name, _ in count.most_common()] for method, count in members.items()}
+        """Names of methods (True) and of other fields (False) that the file mentions, the most frequent first."""
+        self.mentioned = frozenset(members[True]) | frozenset(members[False])
+
+    def _bind(self, node: Node, fields: tuple[str, ...], hoisted: frozenset[str]) -> None:
+        parts = node.children if not fields else [c for c in node.all if c.named and c.field in fields]
+        late = node.parent is not None and node.parent.type in hoisted
+        # The name of a function holds around it, its parameters inside.
+        inside = node if node.kind in ("function", "loop") and "name" not in fields else None
+        scope = inside or node.outer(*(("function",) if late else _SCOPES))
+        self.bound += [(name, scope, part.start) for part in parts for name in _names(part)]
+
+
+names_of = lru_cache(maxsize=32)(FileNames)
 
 
 class Scope:
@@ -17,35 +57,16 @@ class Scope:
     def __init__(self, source: TreeSource, function: Node | None) -> None:
         self.source = source
         self.function = function or source.root
-
-    @cached_property
-    def _bound(self) -> list[tuple[str, Node | None, int]]:
-        """Each binding of the file: name, the node in which it holds (None for the whole file), where it stands."""
-        grammar = self.source.grammar
-        hoisted = frozenset(grammar.hoisted.split())
-        found = []
-        for node in self.source.root.walk():
-            fields = grammar.binders.get(node.type)
-            if fields is None:
-                continue
-            parts = node.children if not fields else [c for c in node.all if c.named and c.field in fields]
-            late = node.parent is not None and node.parent.type in hoisted
-            # The name of a function holds around it, its parameters inside.
-            inside = node if node.kind in ("function", "loop") and "name" not in fields else None
-            scope = inside or node.outer(*(("function",) if late else _SCOPES))
-            if scope is not None and scope.type in ("parameter_list", "formal_parameters"):
-                scope = scope.parent
-            for part in parts:
-                for name in _names(part):
-                    found.append((name, scope, part.start))
-        return found
+        self._file = names_of(source)
+        self.functions = self._file.functions
+        self.members = self._file.members
+        self.mentioned = self._file.mentioned
 
     def variables(self, at: Node) -> list[str]:
         """Names of values that can be read at a node, nearest bindings first; functions of the file left out."""
-        functions = {function.name for function in self.source.functions()}
         found: dict[str, int] = {}
-        for name, scope, start in self._bound:
-            if name not in functions and (scope is None or scope.parent is None or _inside(at, scope)):
+        for name, scope, start in self._file.bound:
+            if name not in self._file.own and (scope is None or scope.parent is None or _inside(at, scope)):
                 depth = 0 if scope is None else scope.start
                 # Bound further down in the same block: not yet there, unless it belongs to the file.
                 if start < at.start or scope is None or scope.parent is None:
@@ -55,7 +76,7 @@ class Scope:
     @cached_property
     def parameters(self) -> frozenset[str]:
         return frozenset(
-            name for name, scope, start in self._bound if scope == self.function and start < self._body_start
+            name for name, scope, start in self._file.bound if scope == self.function and start < self._body_start
         )
 
     @property
@@ -64,34 +85,10 @@ class Scope:
         return body.start if body is not None else self.function.end
 
     @cached_property
-    def functions(self) -> list[str]:
-        """Functions of this file and those that it calls by name, those of the file first."""
-        own = dict.fromkeys(function.name for function in self.source.functions() if function.name)
-        called = Counter(
-            node.called.text
-            for node in self.source.root.walk()
-            if node.kind == "call" and node.called is not None and node.called.kind == "name"
-        )
-        return list(own | dict.fromkeys(name for name, _ in called.most_common()))
-
-    @cached_property
-    def members(self) -> dict[bool, list[str]]:
-        """Names of methods (True) and of other fields (False) that the file mentions, the most frequent first."""
-        counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
-        for node in self.source.root.walk():
-            if node.kind == "field":
-                parent = node.parent
-                called = parent is not None and (
-                    parent.kind == "call" or (parent.kind == "member" and parent.is_callee)
-                )
-                counts[called][node.text] += 1
-        return {called: [name for name, _ in count.most_common()] for called, count in counts.items()}
-
-    @cached_property
     def locals(self) -> frozenset[str]:
         """Names that the repaired function binds."""
         low, high = self.function.start, self.function.end
-        return frozenset(name for name, _, start in self._bound if low <= start < high)
+        return frozenset(name for name, _, start in self._file.bound if low <= start < high)
 
 
 def _names(node: Node) -> list[str]:

@@ -38,6 +38,16 @@ def test_an_example_is_repaired_and_the_repair_taken_back(timesheet, tmp_path):
     assert {path: path.read_bytes() for path in timesheet.rglob("*.py")} == before
 
 
+def test_javascript_is_repaired_by_the_exit_code_of_a_command(node, tmp_path):
+    project = tmp_path / "parcels"
+    shutil.copytree(EXAMPLES / "parcels", project)
+    coder = Program(tmp_path / "home", project)
+    done = coder("fix", "--apply", "--no-model", "--test-cmd", f"{node.program} test/run.js")
+    assert done.status == ExitStatus.DONE, done.stderr
+    assert "the test command now exits with 0 (the weaker proof), confirmed twice" in done.stderr
+    assert "Math.max(parcel.weight, byRoom)" in (project / "src" / "parcel.js").read_text()
+
+
 def test_interrupted_it_leaves_nothing_behind(tmp_path):
     project, scratch = tmp_path / "project", tmp_path / "scratch"
     project.mkdir()

@@ -24,6 +24,8 @@ def test_an_installation_of_its_own_is_shown(tmp_path: Path) -> None:
     (node / "include" / "node").mkdir(parents=True)
     assert installed("cd x && node test.js", str(node / "bin")) == [node]
     assert installed("cd x && ls", str(node / "bin")) == []
+    assert installed(f"{node}/bin/node test.js", "") == [node]
+    assert installed("bin/node test.js", str(node / "bin")) == []
 
 
 def test_a_link_leads_to_it(tmp_path: Path) -> None:

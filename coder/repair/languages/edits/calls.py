@@ -25,7 +25,7 @@ def propose(region: TreeRegion) -> Iterator[Draft]:
 def _wrapped(region: TreeRegion, node: Node) -> Iterator[Draft]:
     grammar, parent = region.source.grammar, node.parent
     chained = parent is not None and parent.kind in ("member", "call") and parent.receiver is node
-    mentioned = {n.text for n in region.source.root.walk() if n.kind == "field"}
+    mentioned = region.scope.mentioned
     if not chained:
         own = [f"{name}({{}})" for name in region.scope.functions[:8] if not _known(name, grammar.wrappers)]
         for template in [*grammar.wrappers, *own]:
