@@ -35,7 +35,8 @@ def modes(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
     if numbers:
         no = "! " if negated(sentence, numbers[0], 30) else ""
         bare = numbers[0].text.lstrip("0") or "0"
-        yield Criterion(MODE, (f"{no}-perm {numbers[0].text}",), (rf"{no}-perm [-/]?0*{bare}",))
+        least = "-" if re.search(r"\bat least\b", low) else ""
+        yield Criterion(MODE, (f"{no}-perm {least}{numbers[0].text}",), (rf"{no}-perm {least}0*{bare}",))
         return
     for words, (letter, mode) in _SPECIAL.items():
         if re.search(rf"\b(?:{words})\b", low):

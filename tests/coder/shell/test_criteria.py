@@ -35,6 +35,7 @@ def _tests(sentence: str) -> list[str]:
         ("all files except *.o", ["-type f", "! -name '*.o'"]),
         ("files not ending with '.a' or '.b'", ["-type f", "! -name '*.a'", "! -name '*.b'"]),
         ("files with permissions 644", ["-type f", "-perm 644"]),
+        ("files with at least the permissions 644", ["-type f", "-perm -644"]),
         ("set permissions of all files to 644", ["-type f"]),
         ("files that have execute permission set for all", ["-type f", "-perm -111"]),
         ('files with "ab" (case insensitive) in their names', ["-type f", "-iname '*ab*'"]),
