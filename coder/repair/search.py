@@ -246,6 +246,9 @@ def _parsed(context: RepairContext) -> Iterator[tuple[str, AnySource]]:
     tests = frozenset(context.baseline.test_files)
     editable = [path for path in context.files if context.allow_tests or not (is_protected(path) or path in tests)]
     reached = ran.intersection(editable)
+    if context.baseline.oracle is Oracle.EXIT_CODE and not reached:
+        texts = list(_command_texts(context).values())
+        editable = by_command.likely(editable, context.baseline, context.targets, texts)
     for path in editable:
         if understood(path) and (path in reached or not reached):
             try:

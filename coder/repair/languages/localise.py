@@ -17,7 +17,23 @@ STOPPED, PASSED_THROUGH, NAMED, FILE_NAMED, RAN, UNKNOWN = 1.0, 0.8, 0.7, 0.4, 0
 CALLED = 0.8
 LINE_OF_FRAME = 1.3
 TOP_LEVEL = 0.15
+MOST_FILES = 200
 _WORD = re.compile(r"[\w$]+")
+
+
+def likely(paths: Sequence[str], baseline: Baseline, targets: Iterable[str], tests: Sequence[str]) -> list[str]:
+    """The files worth a look where it is not known what a run executed, no more than MOST_FILES: those in its stack
+    traces, those that its output or the tests name, those that lie beside them."""
+    failing = [baseline.tests[node] for node in targets if node in baseline.tests]
+    framed = {frame.path for test in failing for frame in test.frames}
+    words = set(_WORD.findall(" ".join([*tests, *(f"{test.node} {test.message}" for test in failing)])))
+    beside = {path.rpartition("/")[0] for path in (*framed, *baseline.test_files)}
+
+    def rank(path: str) -> tuple[bool, bool, bool]:
+        folder, _, name = path.rpartition("/")
+        return path not in framed, name.partition(".")[0] not in words, folder not in beside
+
+    return sorted(paths, key=rank)[:MOST_FILES]
 
 
 def localise(
