@@ -17,6 +17,7 @@ from coder.repair.context import RepairContext
 from coder.repair.described import question
 from coder.repair.describer import Describer
 from coder.repair.localise import Suspicion
+from coder.repair.pairs import pairs
 from coder.repair.rank import Reader
 from coder.repair.recall import Recall
 from coder.repair.singles import Singles, waves
@@ -32,6 +33,8 @@ BASES = 12
 # Trials from one such round to the next, and the likeliest edits of each function that one may add.
 SPACING = 120
 SECOND_EDITS = 500
+# The likeliest edits of each function beyond the first few.
+LATER_EDITS = 1000
 # Places that the model writes anew on each of them.
 SECOND_PLACES = 3
 # The score of a patch that a chat model described: it is tried before all else.
@@ -41,10 +44,11 @@ DESCRIBED = 10.0
 class Author(threading.Thread):
     """Fills the pool in rounds of rising cost, as long as the search lasts.
 
-    Round a: single edits of the likeliest functions, then of the next. Round b: edits on top of an edit that brought a
-    failing test further. Round c: lines, expressions and functions that the model writes, once it has read what it
-    needs. A chat model is asked for described patches meanwhile. What costs no model goes into the pool at once; the
-    model's time is shared evenly between skimming, reading the best, and writing, so that none starves.
+    Round a: single edits of the likeliest functions, then of the next, and the best of them in pairs. Round b: edits
+    on top of an edit that brought a failing test further. Round c: lines, expressions and functions that the model
+    writes, once it has read what it needs. A chat model is asked for described patches meanwhile. What costs no model
+    goes into the pool at once; the model's time is shared evenly between skimming, reading the best, and writing, so
+    that none starves.
     `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
     what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
     has `tried` and its `pace`, in trials per second.
@@ -70,6 +74,7 @@ class Author(threading.Thread):
         self._first: Sequence[Suspicion] = singles.suspicions[:4]
         self._promising: deque[Base] = deque()
         self._unskimmed: deque[list[Candidate]] = deque()
+        self._skimmed: list[Candidate] = []
         self._bases = 0
         self._built = 0
         self._wave = 0
@@ -208,7 +213,7 @@ class Author(threading.Thread):
         if wave is None or not self._context.strategy.tree_edits:
             return False
         self._wave += 1
-        self._propose(wave, self._base, "single edit")
+        self._propose(wave, self._base, "single edit", None if self._wave == 1 else LATER_EDITS)
         return True
 
     def _propose(self, suspicions: Sequence[Suspicion], base: Base, origin: str, most: int | None = None) -> None:
@@ -230,6 +235,10 @@ class Author(threading.Thread):
         window = [candidate for candidate in self._unskimmed.popleft() if not candidate.taken]
         self._reader.skim(window)
         self._pool.add(window)
+        self._skimmed += [candidate for candidate in window if not candidate.base.depth]
+        if not self._unskimmed and self._skimmed:
+            self._pool.add(pairs(self._skimmed))
+            self._skimmed.clear()
         return True
 
     def _read(self) -> bool:

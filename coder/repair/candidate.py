@@ -7,11 +7,15 @@ import itertools
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from coder.patch import Proposal
 from coder.repair.context import changed_files
 from coder.repair.files import AnySource
 from coder.repair.normalise import Normaliser
+
+# A batch to read together is chosen among that many times its size.
+REACH = 8
 
 
 @dataclass(eq=False)
@@ -39,6 +43,17 @@ class Candidate:
     admitted: bool = False
     taken: bool = False
     score: float = 0.0
+
+    @cached_property
+    def hunk(self) -> tuple[int, str, int, int]:
+        """The base, file and lines that it changes; path "" when there is more than one file."""
+        paths = self.proposal.paths
+        if len(paths) != 1:
+            return id(self.base), "", 0, 0
+        source = self.base.sources[paths[0]]
+        first = min(source.line_of(edit.span.start) for edit in self.proposal.edits)
+        last = max(source.line_of(max(edit.span.end - 1, edit.span.start)) for edit in self.proposal.edits)
+        return id(self.base), paths[0], first, min(last, len(source.lines))
 
     @property
     def files(self) -> dict[str, str]:
@@ -89,15 +104,18 @@ class Pool:
             return list(self._waiting)
 
     def unread(self, count: int, beyond: int = 0) -> list[Candidate]:
-        """The best that the model has not read yet, left in the pool; `beyond` so many that will be taken meanwhile."""
+        """The best that the model has not read yet, left in the pool; `beyond` so many that will be taken meanwhile.
+        All change the same lines as the first of them, so that one reading of what stands before serves all."""
         found: list[Candidate] = []
         with self.changed:
-            waiting = [c for c in self._waiting if not c.exact]
-            for candidate in heapq.nlargest(count + beyond, waiting, key=self._value)[beyond:]:
-                if self.admit(candidate):
-                    found.append(candidate)
-                else:
-                    self._take(candidate)
+            waiting = [candidate for candidate in self._waiting if not candidate.exact]
+            likeliest = heapq.nlargest(beyond + REACH * count, waiting, key=self._value)[beyond:]
+            for candidate in likeliest:
+                if len(found) < count and (not found or candidate.hunk == found[0].hunk):
+                    if self.admit(candidate):
+                        found.append(candidate)
+                    else:
+                        self._take(candidate)
         return found
 
     def admit(self, candidate: Candidate) -> bool:

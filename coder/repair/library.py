@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from coder.repair.scope import Module, read_module
+from coder.repair.module import Module, read_module
 
 
 class Library:

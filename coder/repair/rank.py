@@ -108,7 +108,7 @@ class Reader:
         before. Candidates that change the same lines share the pass over what stands before."""
         groups: dict[tuple[int, str, int, int], list[Candidate]] = defaultdict(list)
         for candidate in candidates:
-            groups[_hunk(candidate)].append(candidate)
+            groups[candidate.hunk].append(candidate)
         for (base, path, first, last), members in groups.items():
             if not self._cancelled() and path and last - first < LONGEST:
                 self._read_hunk((base, path, first, last), members)
@@ -128,17 +128,6 @@ class Reader:
         before = self._before[hunk]
         for candidate, middle, after in zip(candidates, middles, self._scorer.spans(prefix, middles, suffix)):
             candidate.likelihood = after - before + PER_CHARACTER * (len(middle) - (end - start))
-
-
-def _hunk(candidate: Candidate) -> tuple[int, str, int, int]:
-    """The base, file and lines that a candidate changes; path "" when there is more than one file."""
-    paths = candidate.proposal.paths
-    if len(paths) != 1:
-        return id(candidate.base), "", 0, 0
-    source = candidate.base.sources[paths[0]]
-    first = min(source.line_of(edit.span.start) for edit in candidate.proposal.edits)
-    last = max(source.line_of(max(edit.span.end - 1, edit.span.start)) for edit in candidate.proposal.edits)
-    return id(candidate.base), paths[0], first, min(last, len(source.lines))
 
 
 def _middle(candidate: Candidate, start: int, end: int) -> str:

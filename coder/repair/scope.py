@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
+from coder.repair.module import Facts, Module, Signature, class_members, is_store, signature
 from coder.repair.source import FunctionNode, Source
 
 # Builtins that repairs of ordinary code call, by how often code does.
@@ -26,79 +25,13 @@ METHODS = {
     str: (
         "lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit",
         "isupper", "islower", "count", "find", "index", "rstrip", "lstrip", "title", "capitalize", "swapcase", "encode",
-        "format", "splitlines", "isspace", "isalnum", "rfind", "zfill",
+        "format", "splitlines", "isspace", "isalnum", "rfind", "zfill", "ljust", "rjust", "center", "partition",
+        "rpartition", "rsplit", "casefold", "translate", "isnumeric", "isdecimal", "removeprefix", "removesuffix",
     ),
     list: ("append", "extend", "insert", "pop", "remove", "sort", "reverse", "copy", "index", "count", "clear"),
     dict: ("get", "items", "keys", "values", "setdefault", "update", "pop", "copy"),
     set: ("add", "discard", "remove", "union", "update", "intersection", "difference", "copy"),
 }  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Signature:
-    """What a callee takes: positional names (self left out), keyword-only names, how many must be given."""
-
-    positional: tuple[str, ...]
-    keywords: tuple[str, ...]
-    required: int
-    variadic: bool
-
-
-@dataclass
-class Module:
-    """What one file offers: its globals, imported names, signatures of its functions and classes, attributes."""
-
-    names: list[str] = field(default_factory=list)
-    callables: dict[str, Signature] = field(default_factory=dict)
-    classes: dict[str, list[str]] = field(default_factory=dict)
-    methods: dict[str, list[Signature]] = field(default_factory=lambda: defaultdict(list))
-    imports: dict[str, str] = field(default_factory=dict)
-    path: str = ""
-
-
-def read_module(tree: ast.Module) -> Module:
-    """Collect the names that the top level of a file binds."""
-    module = Module()
-    for node in _top_level(tree.body):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                module.names.append(node.name)
-                module.callables[node.name] = signature(node)
-            case ast.ClassDef():
-                module.names.append(node.name)
-                module.classes[node.name] = _class_members(node)
-                for member in node.body:
-                    if isinstance(member, FunctionNode):
-                        taken = signature(member, bound=True)
-                        module.methods[member.name].append(taken)
-                        if member.name == "__init__":
-                            module.callables[node.name] = taken
-            case ast.Import():
-                for alias in node.names:
-                    name = alias.asname or alias.name.split(".")[0]
-                    module.names.append(name)
-                    module.imports[name] = alias.name
-            case ast.ImportFrom():
-                for alias in node.names:
-                    name = alias.asname or alias.name
-                    if name != "*":
-                        module.names.append(name)
-                        module.imports[name] = f"{'.' * node.level}{node.module or ''}:{alias.name}"
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.For() | ast.With():
-                module.names += [name.id for name in ast.walk(node) if _is_store(name)]  # type: ignore[attr-defined]
-    return module
-
-
-def signature(function: FunctionNode, bound: bool = False) -> Signature:
-    arguments = function.args
-    static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
-    positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)][int(bound and not static) :]
-    return Signature(
-        tuple(positional),
-        tuple(argument.arg for argument in arguments.kwonlyargs),
-        max(0, len(positional) - len(arguments.defaults)),
-        arguments.vararg is not None or arguments.kwarg is not None,
-    )
 
 
 class Imports(Protocol):
@@ -120,7 +53,8 @@ class Scope:
     ) -> None:
         self.source = source
         self.function = function
-        self.module = read_module(source.tree)
+        self.facts = Facts.of(source)
+        self.module = self.facts.module
         self.library = library
 
     @property
@@ -177,7 +111,7 @@ class Scope:
     @cached_property
     def _plain_locals(self) -> set[str]:
         """Names bound outside comprehensions and lambdas."""
-        bound = {n.id for n in ast.walk(self.root) if _is_store(n) and not self._in_comprehension(n)}  # type: ignore[attr-defined]
+        bound = {n.id for n in ast.walk(self.root) if is_store(n) and not self._in_comprehension(n)}  # type: ignore[attr-defined]
         return bound | set(self.parameters)
 
     def _in_comprehension(self, node: ast.AST) -> bool:
@@ -208,30 +142,17 @@ class Scope:
         local = [n.name for n in ast.walk(self.root) if isinstance(n, FunctionNode) and n is not self.function]
         return list(dict.fromkeys([*local, *own, *imported, *BUILTINS]))
 
-    @cached_property
-    def _attributes(self) -> tuple[dict[str, Counter[str]], dict[str, Counter[str]]]:
-        """Attributes read or set, and methods called, by the text of the receiver, over the whole file."""
-        data: dict[str, Counter[str]] = defaultdict(Counter)
-        called: dict[str, Counter[str]] = defaultdict(Counter)
-        for node in ast.walk(self.source.tree):
-            if isinstance(node, ast.Attribute):
-                parent = self.source.parents.get(node)
-                is_call = isinstance(parent, ast.Call) and parent.func is node
-                for receiver in (ast.unparse(node.value), "*"):
-                    (called if is_call else data)[receiver][node.attr] += 1
-        return data, called
-
     def attributes(self, receiver: ast.expr, called: bool) -> list[str]:
         """Attributes that code uses on this receiver, likeliest first: seen on it, of its class or module, methods of
         a builtin type that it was seen to have, and last what the file uses on anything."""
         text = ast.unparse(receiver)
-        seen = self._attributes[int(called)]
+        seen = self.facts.attributes[int(called)]
         found = dict.fromkeys(name for name, _ in seen[text].most_common())
         members = self._members(text)
         found |= dict.fromkeys(members)
         if called:
             for methods in METHODS.values():
-                if any(name in methods for name in self._attributes[1][text]):
+                if any(name in methods for name in self.facts.attributes[1][text]):
                     found |= dict.fromkeys(methods)
         if not members:
             found |= dict.fromkeys(name for name, _ in seen["*"].most_common(30))
@@ -241,7 +162,7 @@ class Scope:
         if receiver in ("self", "cls") and self.function is not None:
             owner = self.source.enclosing(self.function, ast.ClassDef)
             if isinstance(owner, ast.ClassDef):
-                return _class_members(owner)
+                return class_members(owner)
         origin = self.module.imports.get(receiver)
         imported = self._imported(origin, whole=True)
         if imported:
@@ -275,6 +196,27 @@ class Scope:
             return module.callables.get(call.func.attr) if module else None
         return None
 
+    def arguments_seen(self, call: ast.Call) -> list[str]:
+        """Keyword arguments, `name=value` with values that mean the same anywhere in the file, that its calls of the
+        same callee pass, most often first; then those of all its calls whose keyword the callee is known to take."""
+        name = ast.unparse(call.func).split(".")[-1]
+        known = self.signature(call)
+        takes = set(known.positional + known.keywords) if known else set()
+        same: Counter[str] = Counter()
+        other: Counter[str] = Counter()
+        for callee, node in self.calls:
+            if node is not call:
+                for keyword in node.keywords:
+                    own = callee.split(".")[-1] == name
+                    if keyword.arg and (own or keyword.arg in takes) and self._reaches(keyword.value):
+                        (same if own else other)[f"{keyword.arg}={ast.unparse(keyword.value)}"] += 1
+        return list(dict.fromkeys(text for counter in (same, other) for text, _ in counter.most_common()))
+
+    def _reaches(self, value: ast.expr) -> bool:
+        """Whether all names of an expression are bound here too."""
+        bound = {*self.locals, *self.globals, *BUILTINS, "self"}
+        return all(node.id in bound for node in ast.walk(value) if isinstance(node, ast.Name))
+
     def keywords_seen(self, call: ast.Call) -> list[str]:
         """Keyword names that calls of the same callee use in this file."""
         name = ast.unparse(call.func).split(".")[-1]
@@ -284,19 +226,18 @@ class Scope:
     @cached_property
     def constants(self) -> list[ast.Constant]:
         """Constants of the function, then of the rest of the file; docstrings left out."""
-        nodes = [*ast.walk(self.root), *ast.walk(self.source.tree)]
+        low, high = 0, len(self.source.lines)
+        if self.function is not None:
+            low, high = self.function.lineno, self.function.end_lineno or high
         found: dict[tuple[type, object], ast.Constant] = {}
-        for node in nodes:
-            if isinstance(node, ast.Constant) and not isinstance(
-                self.source.parents.get(node), ast.Expr | ast.JoinedStr
-            ):
-                found.setdefault((type(node.value), node.value), node)
+        for node in sorted(self.facts.constants, key=lambda node: not low <= node.lineno <= high):
+            found.setdefault((type(node.value), node.value), node)
         return list(found.values())
 
-    @cached_property
+    @property
     def calls(self) -> list[tuple[str, ast.Call]]:
         """Every call of the file with the text of its callee."""
-        return [(ast.unparse(n.func), n) for n in ast.walk(self.source.tree) if isinstance(n, ast.Call)]
+        return self.facts.calls
 
     @cached_property
     def expressions(self) -> list[ast.expr]:
@@ -315,29 +256,3 @@ class Scope:
 
 def _arguments(function: FunctionNode) -> list[ast.arg]:
     return [node for node in ast.walk(function.args) if isinstance(node, ast.arg)]
-
-
-def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for node in body:
-        if isinstance(node, ast.If | ast.Try):
-            parts = [node.body, node.orelse, *([h.body for h in node.handlers] if isinstance(node, ast.Try) else [])]
-            for part in parts:
-                yield from _top_level(part)
-        else:
-            yield node
-
-
-def _class_members(owner: ast.ClassDef) -> list[str]:
-    members: dict[str, None] = {}
-    for node in ast.walk(owner):
-        if isinstance(node, FunctionNode) and node in owner.body and not node.name.startswith("__"):
-            members.setdefault(node.name)
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
-            members.setdefault(node.attr)
-        elif isinstance(node, ast.AnnAssign | ast.Assign) and node in owner.body:
-            members |= dict.fromkeys(n.id for n in ast.walk(node) if _is_store(n))  # type: ignore[attr-defined]
-    return list(members)
-
-
-def _is_store(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)

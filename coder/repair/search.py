@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -26,6 +27,8 @@ from sandbox.testing.report import Frame, Oracle, Trial, Verdict
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
+# A trial is many short waits for the tests' answers: after each, the thread that writes must let go at once.
+SWITCH_S = 0.0003
 # What is built on another edit needs two slips to be true at once (nats).
 SECOND_SLIP = 3.0
 DEEPEST = 2
@@ -65,6 +68,8 @@ class Search:
     def run(self) -> list[Proved]:
         singles = self._singles()
         author = Author(self._context, singles, self._base, self._pool, self._preface(), self._listener)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH_S)
         author.start()
         try:
             return sorted(self._prove(author), key=lambda proved: -proved.score)
@@ -73,6 +78,7 @@ class Search:
             with self._pool.changed:
                 self._pool.changed.notify_all()
             author.join()
+            sys.setswitchinterval(interval)
 
     def _singles(self) -> Singles:
         """The single edits of the suspicious functions."""

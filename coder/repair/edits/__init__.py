@@ -9,12 +9,14 @@ from itertools import islice
 from typing import Any, Protocol
 
 from coder.patch import Proposal
-from coder.repair.edits import calls, conditions, containers, donors, literals, names, operators, statements
+from coder.repair.edits import calls, conditions, containers, donors, literals, names, operands, operators, statements
 from coder.repair.edits.base import Draft
 from coder.repair.edits.priors import SHARES
 
 # Edits of one family in one region, at most: large functions would drown the rest.
-MOST = 800
+MOST = 500
+# The suspicion of lines that have none of their own, such as the later ones of a statement.
+LEAST = 0.3
 # Edits written before that choice, of all families of one module: where there are more, a file is mostly tables.
 WRITTEN = 20_000
 
@@ -25,7 +27,10 @@ class Family(Protocol):
     def propose(self, region: Any) -> Iterator[Draft]: ...
 
 
-_FAMILIES: tuple[Family, ...] = (operators, names, literals, conditions, calls, containers, statements, donors)
+_FAMILIES: Sequence[Family] = (
+    *(operators, names, operands, literals, conditions),
+    *(calls, containers, statements, donors),
+)
 
 
 def propose(
@@ -45,9 +50,15 @@ def propose(
     found: dict[tuple, Proposal] = {}
     for family, members in drafts.items():
         total = sum(draft.weight for draft in members)
-        for draft in sorted(members, key=lambda draft: -draft.weight)[:MOST]:
+        for draft in sorted(members, key=lambda draft: -draft.weight * _suspicion(region, draft))[:MOST]:
             prior = math.log(SHARES[family] * draft.weight / total)
             known = found.get(draft.edits)
             if known is None or known.prior < prior:
                 found[draft.edits] = Proposal(draft.edits, {}, family, prior, draft.note)
     return sorted(found.values(), key=lambda proposal: -proposal.prior)
+
+
+def _suspicion(region: Any, draft: Draft) -> float:
+    """The suspicion of the line that an edit begins in or follows."""
+    line = region.source.line_of(draft.edits[0].span.start)
+    return max(region.suspicion.get(line, 0.0), region.suspicion.get(line - 1, 0.0)) or LEAST

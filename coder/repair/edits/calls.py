@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
-from coder.repair.scope import Scope
+from coder.repair.scope import BUILTINS, Scope
 
 _WRAPPERS = {
     "len": 4, "str": 4, "int": 4, "abs": 3, "list": 3, "set": 2, "sorted": 3, "sum": 2, "max": 1.5, "min": 1.5,
@@ -79,8 +79,14 @@ def _more(region: Region, node: ast.Call) -> Iterator[Draft]:
                     yield region.replace(last, last, f"{lead}{parameter}={value}", "more arguments", weight)
             for value in names - {parameter}:
                 yield region.replace(last, last, f"{lead}{parameter}={value}", "more arguments", 0.3)
+            for value in region.scope.functions:
+                if value not in BUILTINS:
+                    yield region.replace(last, last, f"{lead}{parameter}={value}", "more arguments", 0.2)
         if not free and not known.variadic:
             return
+    for pair in region.scope.arguments_seen(node):
+        if pair.partition("=")[0] not in given:
+            yield region.replace(last, last, f"{lead}{pair}", "more arguments", 3)
     for keyword in region.scope.keywords_seen(node):
         if keyword not in given and not (known and keyword not in known.positional + known.keywords):
             for value in ("True", "False", "None", *region.scope.names(node)):
@@ -93,6 +99,15 @@ def _more(region: Region, node: ast.Call) -> Iterator[Draft]:
     if not node.keywords:
         values = {value: 1.0 for value in region.scope.names(node)}
         values |= {"0": 0.7, "1": 1.0, "-1": 0.5, "2": 0.4, "None": 0.5, "True": 0.4, "''": 0.4, "' '": 0.4}
+        for donor in region.scope.expressions:
+            # An empty `len()` or `str()` wants a value of any shape.
+            if isinstance(donor, ast.Attribute | ast.Subscript) and not region.is_callee(donor):
+                values.setdefault(region.text(donor), 0.5 if spans else 2.0)
+        if not spans:
+            for receiver in ("self", *region.scope.locals):
+                for attribute in region.scope.facts.attributes[0].get(receiver, ()):
+                    values.setdefault(f"{receiver}.{attribute}", 1.0)
+                    values.setdefault(f"{receiver}.{attribute}[0]", 0.2)
         for value, weight in values.items():
             yield region.replace(last, last, f"{lead}{value}", "more arguments", weight)
             if spans:

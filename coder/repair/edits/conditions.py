@@ -114,7 +114,7 @@ def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
         for text in dict.fromkeys(_permuted(region, value)):
             piece = region.source.text[low : region.source.span(value)[0]] + text
             piece += region.source.text[region.source.span(value)[1] : high]
-            if ast.unparse(ast.parse(text, mode="eval")) not in present:
+            if ast.unparse(ast.parse(f"({text})", mode="eval")) not in present:
                 for word in words:
                     family = "less specific if" if word == "or" else "more specific if"
                     yield region.replace(end, end, f" {word} {piece}", family, 1.0)

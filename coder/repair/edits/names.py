@@ -7,7 +7,7 @@ import difflib
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
-from coder.repair.scope import BUILTINS
+from coder.repair.scope import BUILTINS, METHODS
 
 # Functions that are taken for each other.
 _KIN = (
@@ -51,6 +51,7 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
     scope = region.scope
     if _is_exception(region, node):
         own = [name for name in scope.functions if name.endswith(("Error", "Exception"))]
+        own += scope.facts.raised
         for name in dict.fromkeys([*region.hints.exceptions, *own, *EXCEPTIONS]):
             if name != node.id:
                 yield region.swap(node, name, "exception", 4 if name in region.hints.exceptions else 1)
@@ -91,9 +92,11 @@ def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
         return
     family = "function name" if called else "attribute"
     related = kin(node.attr)
-    for name in dict.fromkeys([*related, *region.scope.attributes(node.value, called)]):
+    likewise = [name for names in METHODS.values() if called and node.attr in names for name in names]
+    known = region.scope.attributes(node.value, called)
+    for name in dict.fromkeys([*related, *known, *likewise]):
         if name != node.attr:
-            weight = 5.0 if name in related else 1.0 + 3 * _alike(name, node.attr)
+            weight = 5.0 if name in related else (1.0 if name in known else 0.6) + 3 * _alike(name, node.attr)
             yield region.replace(start, end, name, family, weight)
     if called:
         for name in region.scope.attributes(node.value, called=False)[:8]:

@@ -255,3 +255,37 @@ def test_the_top_level_and_class_bodies_have_edits_too() -> None:
     texts = made(region)
     assert "LIMIT = 4\n\n\nclass A:\n    size = LIMIT + 1\n" in texts
     assert "LIMIT = 3\n\n\nclass A:\n    size = LIMIT - 1\n" in texts
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(hh):\n    return hh < 24 and hh > hh\n", "def f(hh):\n    return hh < 24 and hh > 24\n"),
+        (
+            "def f(span):\n    return span.end > 0 and 0 > 1\n",
+            "def f(span):\n    return span.end > 0 and span.end > 1\n",
+        ),
+        ("def f(a, b):\n    return a // b\n", "def f(a, b):\n    return a // 2\n"),
+        (
+            "def f(self):\n    self.error[0]\n    return str()\n",
+            "def f(self):\n    self.error[0]\n    return str(self.error[0])\n",
+        ),
+        (
+            "def g(a):\n    parse(a, builder=Tuple)\ndef f(a):\n    return parse(a)\n",
+            "def g(a):\n    parse(a, builder=Tuple)\ndef f(a):\n    return parse(a, builder=Tuple)\n",
+        ),
+        ("def f(text):\n    return text.split(4)\n", "def f(text):\n    return text.ljust(4)\n"),
+        (
+            "class Odd(Exception): ...\nclass Even(Odd): ...\ndef f():\n    raise Odd('x')\n",
+            "class Odd(Exception): ...\nclass Even(Odd): ...\ndef f():\n    raise Even('x')\n",
+        ),
+    ],
+)
+def test_values_of_another_shape_and_from_elsewhere(before: str, after: str) -> None:
+    prefix = "from shapes import Tuple, parse\n" if "Tuple" in before else ""
+    assert prefix + after in made(region_of(prefix + before, name="f"))
+
+
+def test_a_condition_over_two_lines_has_its_clones() -> None:
+    text = "def f(a, b):\n    if (a > 1 and b\n            > 2):\n        return a\n    return b\n"
+    assert made(region_of(text))

@@ -101,16 +101,20 @@ def test_a_candidate_moves_to_the_place_of_its_new_score() -> None:
     assert [pool.best() for _ in range(4)] == [found[2], found[1], found[0], None]
 
 
-def test_the_unread_stay_in_the_pool_until_they_are_taken() -> None:
-    found = candidates()[:4]
-    pool = Pool(found[0].base.sources)
-    for value, candidate in enumerate(found):
+def test_the_unread_of_the_best_line_stay_in_the_pool_until_they_are_taken() -> None:
+    every = candidates()
+    here = [candidate for candidate in every if candidate.hunk[2] == 3][:4]
+    elsewhere = next(candidate for candidate in every if candidate.hunk[2] == 2)
+    elsewhere.score = -0.5
+    pool = Pool(here[0].base.sources)
+    for value, candidate in enumerate(here):
         candidate.score = -float(value)
-    pool.add(found)
-    assert pool.unread(2) == found[:2]
-    assert pool.unread(2, beyond=1) == found[1:3]
-    assert pool.best() is found[0]
-    assert pool.unread(1) == [found[1]]
+    pool.add([*here, elsewhere])
+    assert pool.unread(2) == here[:2]
+    assert pool.unread(2, beyond=2) == here[1:3]
+    assert pool.unread(2, beyond=1) == [elsewhere]
+    assert pool.best() is here[0]
+    assert pool.unread(1) == [elsewhere]
 
 
 def test_the_pool_hands_out_each_program_once() -> None:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import ast
 
 from coder.repair.library import Library
-from coder.repair.scope import Scope, read_module
+from coder.repair.module import read_module
+from coder.repair.scope import Scope
 from coder.repair.source import Source
 
 TEXT = """\

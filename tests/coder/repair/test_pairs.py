@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from coder.repair.candidate import Base, Candidate
+from coder.repair.edits import propose
+from coder.repair.pairs import TOGETHER, pairs
+from coder.repair.rank import score
+from tests.coder.repair.helpers import region_of
+
+TEXT = "def f(a, b):\n    c = a\n    return a - b\n"
+
+
+def singles() -> list[Candidate]:
+    region = region_of(TEXT)
+    base = Base({"module.py": region.source})
+    found = [Candidate(base, proposal, 1.0) for proposal in propose(region)]
+    for candidate in found:
+        candidate.score = score(candidate)
+    return found
+
+
+def test_two_slips_at_once_are_among_the_pairs() -> None:
+    wanted = "def f(a, b):\n    c = b\n    return a + b\n"
+    found = singles()
+    for candidate in found:
+        if candidate.files["module.py"] in (TEXT.replace("a - b", "a + b"), TEXT.replace("c = a", "c = b")):
+            candidate.likelihood, candidate.skimmed = 5.0, True
+        candidate.score = score(candidate)
+    (both,) = [candidate for candidate in pairs(found) if candidate.files["module.py"] == wanted]
+    assert both.likelihood == 10.0
+    one, other = (c.proposal.prior for c in found if c.likelihood == 5.0)
+    assert both.proposal.prior == one + other - TOGETHER
+    assert both.score == score(both)
+
+
+def test_edits_that_touch_are_no_pair() -> None:
+    for candidate in pairs(singles()):
+        first, second = (edit.span for edit in candidate.proposal.edits)
+        assert first.end < second.start
