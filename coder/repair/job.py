@@ -9,6 +9,8 @@ from functools import cached_property
 
 from coder.patch import Edit, Proposal, Span
 from coder.repair.files import AnyRegion
+from coder.repair.languages import gate as braces
+from coder.repair.languages.tree import TreeSource
 from coder.repair.rewrite import Gap
 from coder.repair.syntax import viable
 
@@ -59,8 +61,9 @@ class Job:
     def gate(self) -> Callable[[str], bool]:
         """Whether what was written so far, put in the gap, may still be code: whole lines count."""
         source, function = self.region.source, self.region.function
-        if source.comment != "#":
-            return lambda text: True
+        if isinstance(source, TreeSource):
+            grammar, head = source.grammar, source.text[: self.gap.start] + self.indentation
+            return lambda text: "\n" not in text or braces.viable(grammar, head + text[: text.rfind("\n") + 1])
         begin = source.line_start(function.lineno) if function is not None else 0
         above = "if 1:\n" if source.text[begin : begin + 1].isspace() else ""
         before = above + source.text[begin : self.gap.start] + self.indentation
