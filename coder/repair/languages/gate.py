@@ -8,9 +8,8 @@ from coder.repair.languages.grammar import Grammar
 
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 # Strings and comments, whose brackets do not count; what is left open in them ends with its line or the text.
-_TOKEN = re.compile(
-    r"""//[^\n]*|/\*[\s\S]*?(?:\*/|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`?|[()\[\]{}]"""
-)
+_FORM = r"""//[^\n]*|/\*[\s\S]*?(?:\*/|$)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])LENGTH'|`(?:\\.|[^`\\])*`?|[()\[\]{}]"""
+_TOKEN, _RUST = re.compile(_FORM.replace("LENGTH", "*")), re.compile(_FORM.replace("LENGTH", ""))  # 'a is a lifetime
 # A line that ends so goes on in the next one.
 _GOES_ON = re.compile(r"(?:[-+*/%=<>&|^?:,.({\[]|\b(?:return|else|const|let|var|new|in|of))$")
 
@@ -21,7 +20,7 @@ def viable(grammar: Grammar, text: str) -> bool:
     What they leave open is closed before they are parsed.
     """
     opened: list[str] = []
-    for match in _TOKEN.finditer(text):
+    for match in (_RUST if grammar.name == "rust" else _TOKEN).finditer(text):
         token = match[0]
         if token[0] == "`" and (len(token) == 1 or token[-1] != "`"):
             return True
