@@ -14,7 +14,7 @@ from coder.shell.propose import TRAITS, Question, traits
 
 SURE = 0.35  # below this no command is given
 WEIGHTS: Mapping[str, float] = {
-    "bias": -3.0, "share": 2.5, "likeness": 2.0, "does": 1.0, "missed": -0.8, "against": -0.8, "idle": -1.0,
+    "bias": -2.2, "share": 1.3, "likeness": 0.3, "does": 1.8, "missed": -0.7, "against": -1.0, "idle": -0.7,
 }  # fmt: skip
 
 
