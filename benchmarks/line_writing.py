@@ -88,7 +88,7 @@ def near(model: Any, tokenizer: Any, place: Place) -> list[str]:
 
     cache = RepositoryCache()
     cache.add("", tokenizer.encode(place.file))
-    found = near(model.trunk, tokenizer, place.before, place.behind, place.old, cache=cache)
+    found = near(model.trunk, tokenizer, place.before, place.old, cache=cache)
     return [written.text for written in found]
 
 

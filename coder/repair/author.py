@@ -253,12 +253,10 @@ class Author(threading.Thread):
         return bool(batch)
 
     def _write(self) -> bool:
-        """Let the model write in the next gap; what it wrote is read at once, where writing did not judge it."""
+        """Let the model write in the next place; the best of it will be read."""
         written = next(self._rewrites, None)
         if written is None:
             return False
-        if self._reader is not None:
-            self._reader.read([candidate for candidate in written if not candidate.exact])
         self._pool.add(written)
         return True
 

@@ -1,9 +1,9 @@
 """What the model writes: lines, expressions and whole functions of the suspicious code, one place at a time.
 
 How a place is written depends on the model. A Llama-family trunk (alone, or Sprig's) lists the likeliest lines near to
-the old one, and the right context judges them; it writes a function from the left, drafted from the old one. A model
-that was taught masks fills the place block by block with both sides in view. What settles goes through a syntax gate,
-and what cannot become code any more is dropped before the next block is begun.
+the old one, which are read with their right context before they are tried; it writes a function from the left, drafted
+from the old one. A model that was taught masks fills the place block by block with both sides in view. What settles
+goes through a syntax gate, and what cannot become code any more is dropped before the next block is begun.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Writing:
             texts = self.texts(job)
             found = [Candidate(base, proposal, gap.suspicion) for proposal in job.proposals(list(texts))]
             for candidate, gain in zip(found, texts.values()):
-                candidate.exact = gain is not None
+                candidate.skimmed = gain is not None
                 candidate.likelihood = gain or 0.0
                 candidate.score = score(candidate)
             self._tell(job, "rewrite", 1, 1, next(iter(texts), "").strip(), began, len(found))
@@ -162,9 +162,7 @@ class Writing:
             cache.add(source.path, self.tokenizer.encode(source.text))
         old = None if job.gap.insert else job.old
         stop = tuple(dict.fromkeys((job.stop, "\n")))
-        found = near(
-            trunk, self.tokenizer, place.text, job.suffix, old, stop, cache, place.state, cancel=self.cancel.is_set
-        )
+        found = near(trunk, self.tokenizer, place.text, old, stop, cache, place.state, cancel=self.cancel.is_set)
         now = next((worth(written) for written in found if written.text == old), None)
         return {written.text: None if now is None else worth(written) - now for written in found}
 

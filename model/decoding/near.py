@@ -4,7 +4,7 @@ A small model seldom draws the right line by chance, but it tells good lines fro
 listed: by the model's own distribution, mixed with what the repository's n-grams say next (`model.repository_cache`)
 and with a pointer into the old line that moves along with what is copied (after See et al., "Get to the point",
 https://arxiv.org/abs/1704.04368: a mixture of writing and copying). A change costs what the model finds it worth;
-going on behind it as before costs little. The right context judges the lines in the end.
+going on behind it as before costs little. Whoever reads the lines with their right context afterwards judges better.
 
 Shape letters: B branches, V vocabulary.
 """
@@ -21,26 +21,24 @@ from model.decoding.healing import Speller, cut_back, speller_of
 from model.decoding.rewrite import Rewrite
 from model.llama import LlamaModel, LlamaState
 from model.repository_cache import ORDERS, Finder, Match
-from model.scoring import Scorer
 from model.tokenizer import BytePairTokenizer
 
 # How likely the next token is copied from where the pointer stands, and from one, two or three tokens behind that.
 AHEAD = (0.80, 0.10, 0.06, 0.04)
+LONGER = 12  # tokens that a line may have more than the old one
 _POINTERS = 8  # places that a pointer may be at, at most
 
 
 @dataclass(frozen=True)
 class Beam:
     """width: lines that are written at the same time. choices: tokens that each may go on with. copy: how likely a
-    token comes from the old line. tokens: of a line at most. ended: lines after which no more are begun. judged: of
-    these, the likeliest by themselves, which the right context judges."""
+    token comes from the old line. tokens: of a line at most. ended: lines after which no more are begun."""
 
-    width: int = 20
+    width: int = 16
     choices: int = 10
     copy: float = 0.5
     tokens: int = 48
-    ended: int = 100
-    judged: int = 24
+    ended: int = 80
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,6 @@ def near(
     model: LlamaModel,
     tokenizer: BytePairTokenizer,
     prefix: str,
-    suffix: str,
     old: str | None,
     stop: Sequence[str] = ("\n",),
     cache: Finder | None = None,
@@ -68,27 +65,20 @@ def near(
     beam: Beam = Beam(),
     cancel: Callable[[], bool] = lambda: False,
 ) -> list[Rewrite]:
-    """Texts for the gap between `prefix` and `suffix`, best first by the model's likelihood of text and suffix
-    together, a longer text being given back about a nat per token. `old` is what stands there now (None: nothing); it
-    is judged with the others, and always among them.
+    """Texts for a gap behind `prefix`, with ln p(text and its stop | prefix) by the model alone, best first; a longer
+    text is given back about a nat per token (see `worth`). `old` is what stands there now (None: nothing).
 
     A text ends before the first of the `stop` strings. `start` has read what comes before `prefix`. Cancelled, none.
     """
     kept, forced = cut_back(prefix)
     ids = tokenizer.encode(kept)
-    behind = len(tokenizer.encode(forced + suffix))
-    room = 2 * beam.tokens + behind
-    state = model.start() if start is None else start
-    _, state = model.read(ids[-max(1, model.limit - room) :], state)
-    state = LlamaState(model.make_room(state.window, room), state.position, state.recent_TE)
     copied = [] if old is None else tokenizer.encode(forced + old + stop[0])
-    texts = _Writing(model, tokenizer, ids, copied, tuple(stop), cache, beam).run(state, forced.encode(), cancel)
-    if cancel() or not texts:
-        return []
-    texts = list(dict.fromkeys([*texts, *([] if old is None else [old])]))
-    branches = [tokenizer.encode(forced + text + suffix)[: room - 1] for text in texts]
-    scores = map(sum, Scorer(model, tokenizer).continuations(state, branches))
-    return sorted((Rewrite(text, score) for text, score in zip(texts, scores)), key=lambda one: -worth(one))
+    room = min(beam.tokens, len(copied) + LONGER) if copied else beam.tokens
+    state = model.start() if start is None else start
+    _, state = model.read(ids[-max(1, model.limit - room - 1) :], state)
+    state = LlamaState(model.make_room(state.window, room), state.position, state.recent_TE)
+    writing = _Writing(model, tokenizer, ids, copied, tuple(stop), cache, beam)
+    return writing.run(state, forced.encode(), room, cancel)
 
 
 def worth(written: Rewrite) -> float:
@@ -113,15 +103,15 @@ class _Writing:
         self._done: dict[str, tuple[float, float]] = {}  # by the mixture, by the model alone
 
     @torch.inference_mode()
-    def run(self, state: LlamaState, forced: bytes, cancel: Callable[[], bool]) -> list[str]:
-        """The texts that came to an end, those that the model finds likeliest first."""
-        model, beam = self._model, self._beam
+    def run(self, state: LlamaState, forced: bytes, room: int, cancel: Callable[[], bool]) -> list[Rewrite]:
+        """The texts that came to an end within `room` tokens, those that the model finds likeliest first."""
+        model = self._model
         if not len(state.recent_TE):
             return []
-        branches = Branches(model, state, 1, beam.tokens)
+        branches = Branches(model, state, 1, room)
         lines = [_Line((), b"", forced, 0.0, 0.0, frozenset((0,)))]
         logits_BV = model.next_logits(state)[None]
-        for _ in range(beam.tokens):
+        for _ in range(room):
             if cancel():
                 return []
             lines, rows = self._grown(lines, logits_BV)
@@ -129,7 +119,7 @@ class _Writing:
                 break
             branches.keep(rows)
             logits_BV = model.logits(branches.extend(torch.tensor([[line.tokens[-1]] for line in lines]))[:, 0])
-        return sorted(self._done, key=lambda text: -worth(Rewrite(text, self._done[text][1])))[: beam.judged]
+        return sorted((Rewrite(text, own) for text, (_, own) in self._done.items()), key=lambda one: -worth(one))
 
     def _enough(self, best: float) -> bool:
         """Whether no line that is still being written could come among the best any more."""

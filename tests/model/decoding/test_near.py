@@ -35,18 +35,17 @@ BEFORE = (
     "        self.items.append(item)\n\n    def pop(self):\n"
     "        if not self.items:\n            return None\n        "
 )
-BEHIND = "\n\n    def __len__(self):\n        return len(self.items)\n"
 
 
 def test_two_slips_on_a_line_are_undone(trunk) -> None:
     """No single change of a name makes `return self.items.pop()` of it."""
-    texts = [one.text for one in near(*trunk, BEFORE, BEHIND, "return item.push()")]
+    texts = [one.text for one in near(*trunk, BEFORE, "return item.push()")]
     assert "return self.items.pop()" in texts[:8]
     assert len(texts) == len(set(texts)) and not any("\n" in text for text in texts)
 
 
 def test_a_line_is_written_where_none_stands(trunk) -> None:
-    texts = [one.text for one in near(*trunk, BEFORE, BEHIND, None, beam=Beam(width=8, judged=16))]
+    texts = [one.text for one in near(*trunk, BEFORE, None, beam=Beam(width=8))]
     assert "return self.items.pop()" in texts
 
 
@@ -55,11 +54,11 @@ def test_the_repository_knows_names_that_the_model_does_not(trunk) -> None:
     before, line = "def test(frob):\n    ", "frob.qux_zill(frob.warble)"
     cache = RepositoryCache()
     cache.add("a.py", tokenizer.encode(f"def other(frob):\n    {line}\n"))
-    beam = Beam(width=6, judged=12)
-    known = [one.text for one in near(model, tokenizer, before, "\n", "frob.x()", cache=cache, beam=beam)]
-    alone = [one.text for one in near(model, tokenizer, before, "\n", "frob.x()", beam=beam)]
+    beam = Beam(width=8)
+    known = [one.text for one in near(model, tokenizer, before, "frob.x()", cache=cache, beam=beam)]
+    alone = [one.text for one in near(model, tokenizer, before, "frob.x()", beam=beam)]
     assert line in known and line not in alone
 
 
 def test_cancelled_there_is_nothing(trunk) -> None:
-    assert near(*trunk, BEFORE, BEHIND, "return 1", cancel=lambda: True) == []
+    assert near(*trunk, BEFORE, "return 1", cancel=lambda: True) == []
