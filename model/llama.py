@@ -92,9 +92,9 @@ class LlamaLayer:
 
     def finish(self, x: torch.Tensor, attended: torch.Tensor) -> torch.Tensor:
         """Adds what attention found [..., T, H·D] and the feed-forward part to x [..., T, E]."""
-        x = x + self.output(attended)
+        x = self.output(attended).add_(x)
         gate, up = self.gate_up(F.rms_norm(x, x.shape[-1:], self.mlp_norm, self.epsilon)).chunk(2, dim=-1)
-        return x + self.down(F.silu(gate) * up)
+        return self.down(F.silu(gate).mul_(up)).add_(x)
 
 
 @dataclass(frozen=True, eq=False)

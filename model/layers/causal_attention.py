@@ -1,7 +1,8 @@
 """Causal attention over a preallocated store of keys, whose rows do not depend on the width of the pass.
 
-Measured with MKL: products over up to 512 terms, and the softmax, come out the same to the bit whatever shares the
-call. So keys are read in multiples of 64, which leaves masked columns at the end, and values are summed 512 at a time.
+Measured with MKL: products over up to 384 terms, and the softmax, come out the same to the bit whatever shares the
+call; longer sums are split where their length says so. So keys are read in multiples of 64, which leaves masked columns
+at the end, and values are summed 256 at a time.
 torch's own attention differs in the last bits between widths, which int8 rounding behind it makes visible.
 
 Shape letters: T rows of the pass, R rows of a slice of it, P keys in all, H query heads, K key heads, G = H/K, D head
@@ -10,11 +11,20 @@ size, C capacity of the store.
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import torch
 
 STEP = 64  # key columns are read in multiples of this; a store's capacity is one
-_SUM = 512
+_SUM = 256
 _ROWS = 128  # rows whose scores exist at one time
+
+
+class Mask(Protocol):
+    """The rows of a pass in slices: which rows, how many key columns they read, and what is added to their scores
+    [R, 1, P]: 0 where a row may look, −∞ elsewhere."""
+
+    slices: list[tuple[slice, int, torch.Tensor]]
 
 
 class CausalMask:
@@ -29,7 +39,7 @@ class CausalMask:
             self.slices.append((slice(low, high), end, bias_RP[:, None]))
 
 
-def attend(q_THD: torch.Tensor, keys_KCD: torch.Tensor, values_KCD: torch.Tensor, mask: CausalMask) -> torch.Tensor:
+def attend(q_THD: torch.Tensor, keys_KCD: torch.Tensor, values_KCD: torch.Tensor, mask: Mask) -> torch.Tensor:
     """What each row finds among the keys that it may see [T, H·D]. The keys of the rows themselves are in the store."""
     found = [_slice(q_THD[rows], keys_KCD[:, :end], values_KCD[:, :end], bias) for rows, end, bias in mask.slices]
     return found[0] if len(found) == 1 else torch.cat(found)
@@ -43,7 +53,10 @@ def _slice(
     q_KMD = (q_RHD * size**-0.5).view(count, groups, -1, size).transpose(0, 1).reshape(groups, -1, size)
     scores_KRGP = torch.bmm(q_KMD, keys_KPD.mT).view(groups, count, -1, end)
     weights_KMP = scores_KRGP.add_(bias_R1P).softmax(-1).view(groups, -1, end)
-    found_KMD = torch.bmm(weights_KMP[:, :, :_SUM], values_KPD[:, :_SUM])
-    for low in range(_SUM, end, _SUM):
-        found_KMD.baddbmm_(weights_KMP[:, :, low : low + _SUM], values_KPD[:, low : low + _SUM])
+    if end <= _SUM:
+        found_KMD = torch.bmm(weights_KMP, values_KPD)
+    else:
+        found_KMD = torch.bmm(weights_KMP[:, :, :_SUM], values_KPD[:, :_SUM])
+        for low in range(_SUM, end, _SUM):
+            found_KMD.baddbmm_(weights_KMP[:, :, low : low + _SUM], values_KPD[:, low : low + _SUM])
     return found_KMD.view(groups, count, -1, size).transpose(0, 1).reshape(count, heads * size)

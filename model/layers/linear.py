@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 
 _ROUNDED = 8192  # rows of a weight that exist in fp32 at one time
+_multiply = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32.default
 
 
 class Linear(Protocol):
@@ -61,6 +62,7 @@ class Int8Linear:
             quantised = torch._make_per_channel_quantized_tensor(levels, steps.double(), zeros, 0)
         self._packed = torch.ops.quantized.linear_prepack(quantised, None)
         self._smooth = smooth
+        self._inverse = 1 / smooth
         self._bias = bias
 
     @classmethod
@@ -81,8 +83,20 @@ class Int8Linear:
         return parts if self._bias is None else parts | {"bias": self._bias}
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        x = x / self._smooth
+        x = x * self._inverse
         reach = x.abs().amax(-1, keepdim=True).clamp_min_(1e-12)
-        y = torch.ops.quantized.linear_with_input_q_dq_qweight_dq_output_fp32(x / reach, 1 / 127, 128, self._packed)
-        y *= reach
-        return y if self._bias is None else y + self._bias
+        y = _multiply(x.div_(reach), 1 / 127, 128, self._packed).mul_(reach)
+        return y if self._bias is None else y.add_(self._bias)
+
+
+def outputs_of(linear: Linear, ids: torch.Tensor) -> Linear:
+    """The projection onto some of its outputs, in its own precision. Raises TypeError for other kinds."""
+    if isinstance(linear, Int8Linear):
+        parts = linear.parts()
+        bias = parts.get("bias")
+        return Int8Linear(
+            parts["levels"][ids], parts["steps"][ids], parts["smooth"], bias if bias is None else bias[ids]
+        )
+    if isinstance(linear, FloatLinear):
+        return FloatLinear(linear.weight[ids], linear.bias if linear.bias is None else linear.bias[ids])
+    raise TypeError(f"a {type(linear).__name__} has no outputs to choose from")

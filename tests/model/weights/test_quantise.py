@@ -44,18 +44,14 @@ def test_calibration_leaves_the_model_as_it_was() -> None:
 def test_a_row_of_the_trunk_does_not_depend_on_the_width_of_its_pass(
     trunk: tuple[LlamaModel, BytePairTokenizer],
 ) -> None:
-    """Equal up to ties: the int8 sums are exact, the last bits of attention are the processor's affair."""
+    """To the bit: the int8 sums are exact, and attention does not depend on the width either."""
     model, tokenizer = trunk
-    ids = tokenizer.encode(Path(__file__).read_text())[:112]
-    whole, _ = model.commit(ids, model.start())
-    _, middle = model.commit(ids[:64], model.start(), rows=slice(0, 0))
-    for width in (1, 5, 16):
+    ids = (tokenizer.encode(Path(__file__).read_text()) * 2)[:560]
+    whole, _ = model.commit(ids, model.start(), rows=slice(500, None))
+    _, middle = model.commit(ids[:500], model.start(), rows=slice(0, 0))
+    for width in (1, 7, 16):
         state, pieces = middle, []
-        for at in range(64, len(ids), width):
+        for at in range(500, len(ids), width):
             logits, state = model.commit(ids[at : at + width], state)
             pieces.append(logits)
-        stepped, expected = torch.cat(pieces), whole[64:]
-        margin = expected.topk(2).values.diff().abs()[:, 0]
-        differs = stepped.argmax(1) != expected.argmax(1)
-        assert (stepped - expected).abs().max() < 0.2
-        assert not (differs & (margin > 0.1)).any()
+        assert torch.equal(torch.cat(pieces), whole)
