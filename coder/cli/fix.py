@@ -157,7 +157,7 @@ def _engine(environment: Environment, path: Path, listener: events.Listener, **t
     settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
     base = environment.cwd if typed["python"] else repository.root
     python = find_python(repository.root, base, settings.python, environment.variables)
-    parts = {"chat": _chat(settings, environment.variables), **environment.parts}
+    parts: dict[str, Any] = {"chat": _chat(settings, environment.variables), **environment.parts}
     return Engine(repository, settings, environment.state_dir, python, listener, **parts)
 
 
