@@ -124,6 +124,21 @@ class Facts:
         ]
 
     @cached_property
+    def conditions(self) -> list[ast.expr]:
+        """The parts of the file's conditions, short ones, each text once, those that occur most often first."""
+        found: dict[str, ast.expr] = {}
+        often: Counter[str] = Counter()
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert | ast.comprehension):
+                for test in node.ifs if isinstance(node, ast.comprehension) else [node.test]:
+                    for part in test.values if isinstance(test, ast.BoolOp) else [test]:
+                        text = ast.unparse(part)
+                        if len(text) <= 60:
+                            found.setdefault(text, part)
+                            often[text] += 1
+        return [found[text] for text, _ in often.most_common()]
+
+    @cached_property
     def raised(self) -> list[str]:
         """Plain names that are raised or caught anywhere, and classes derived from them or named like exceptions."""
         found: dict[str, None] = {}

@@ -8,6 +8,7 @@ it drowns.
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from functools import cached_property
 from typing import Protocol
@@ -21,6 +22,8 @@ BUILTINS = (
     "bool", "round", "any", "all", "enumerate", "zip", "map", "filter", "reversed", "isinstance", "ord", "chr", "bin",
     "next", "iter", "repr", "print", "frozenset", "bytes",
 )  # fmt: skip
+# Conditions of the file that one place is offered, at most.
+MOST_CONDITIONS = 150
 METHODS = {
     str: (
         "lower", "upper", "strip", "split", "join", "replace", "startswith", "endswith", "isalpha", "isdigit",
@@ -211,6 +214,25 @@ class Scope:
                     if keyword.arg and (own or keyword.arg in takes) and self._reaches(keyword.value):
                         (same if own else other)[f"{keyword.arg}={ast.unparse(keyword.value)}"] += 1
         return list(dict.fromkeys(text for counter in (same, other) for text, _ in counter.most_common()))
+
+    def conditions_seen(self, at: ast.AST) -> list[str]:
+        """Parts of the file's conditions whose names are bound here too; those about one unknown name, about each name
+        in sight in its place."""
+        found: dict[str, None] = {}
+        names = [name for name in self.variables(at) if name not in ("self", "cls")]
+        for part in self.facts.conditions:
+            text = ast.unparse(part)
+            used = list(dict.fromkeys(node.id for node in ast.walk(part) if isinstance(node, ast.Name)))
+            known = {*self.globals, *BUILTINS, "self"}
+            local = [name for name in used if name not in known]
+            if all(name in names for name in local):
+                found.setdefault(text)
+            if len(local) == 1:
+                pattern = re.compile(rf"(?<![\w.]){re.escape(local[0])}\b")
+                found |= dict.fromkeys(pattern.sub(name, text) for name in names)
+            if len(found) > MOST_CONDITIONS:
+                break
+        return list(found)[:MOST_CONDITIONS]
 
     def _reaches(self, value: ast.expr) -> bool:
         """Whether all names of an expression are bound here too."""

@@ -37,6 +37,8 @@ def propose(region: Region) -> Iterator[Draft]:
             yield from _swapped(region, node)
             yield from _keywords(region, node)
             yield from _dropped(region, node)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield from _wrapped(region, node, {})
         if not isinstance(node, ast.Constant | ast.BoolOp | ast.Compare | ast.Lambda) and not region.is_callee(node):
             yield from _wrapped(region, node, wrappers)
             yield from _with_method(region, node, methods, seen)
@@ -162,9 +164,24 @@ def _wrapped(region: Region, node: ast.expr, wrappers: dict[str, float]) -> Iter
     if len(text) > 200 or (isinstance(node, ast.GeneratorExp) and not text.startswith("(")):
         return
     inside = text[1:-1] if isinstance(node, ast.GeneratorExp) else text
+    for callee, weight in _takers(region, node).items():
+        yield region.swap(node, f"{callee}({inside})", "wrap in call", weight)
     for name, weight in wrappers.items():
         if not (isinstance(parent, ast.Call) and getattr(parent.func, "id", None) == name):
             yield region.swap(node, f"{name}({inside})", "wrap in call", weight)
+
+
+def _takers(region: Region, node: ast.expr) -> dict[str, float]:
+    """Methods of what is in sight that would take a value: of a bare one, which does nothing, those that store it."""
+    methods: tuple[str, ...]
+    if isinstance(region.parent(node), ast.Expr):
+        methods, weight = ("append", "extend", "update", "add"), 4.0
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        methods, weight = ("split", "join", "startswith", "endswith", "strip", "find"), 0.3
+    else:
+        return {}
+    receivers = [*region.scope.variables(node), *(f"self.{name}" for name in region.scope.facts.attributes[0]["self"])]
+    return {f"{name}.{method}": weight for name in receivers if name not in ("self", "cls") for method in methods}
 
 
 def _with_method(

@@ -55,7 +55,17 @@ def guards(region: Region, at: ast.AST) -> dict[str, float]:
             found.setdefault(text, weight * share)
         for kind in ("str", "int", "list", "dict"):
             found.setdefault(f"isinstance({name}, {kind})", 0.15 * weight)
+    for text in region.scope.conditions_seen(at):
+        found.setdefault(text, 0.6)
     names = [name for name in region.scope.variables(at) if name in used or name in region.scope.parameters]
+    data, called = region.scope.facts.attributes
+    for name in names:
+        for attribute in data.get(name, ()):
+            for form in ("{}", "not {}"):
+                found.setdefault(form.format(f"{name}.{attribute}"), 0.3)
+        for method in (m for m in called.get(name, ()) if m.startswith(("is", "has"))):
+            for form in ("{}()", "not {}()"):
+                found.setdefault(form.format(f"{name}.{method}"), 0.3)
     for left in names:
         for right in names:
             if left != right:

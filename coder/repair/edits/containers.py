@@ -153,6 +153,11 @@ def _elements(region: Region, node: ast.List | ast.Tuple | ast.Set) -> Iterator[
         elif isinstance(value, str):
             added |= {repr(v): 1.0 for v in (value.upper(), value.lower()) if v not in constants}
     kinds = {type(value) for value in constants}
+    if kinds == {str}:
+        longest = max(len(str(value)) for value in constants)
+        for constant in region.scope.constants:
+            if isinstance(constant.value, str) and len(constant.value) <= longest and constant.value not in constants:
+                added.setdefault(repr(constant.value), 0.4)
     for hint in (*region.hints.strings, *region.hints.numbers):
         if type(hint) in kinds and hint not in constants:
             added.setdefault(repr(hint), 0.5)
@@ -160,7 +165,8 @@ def _elements(region: Region, node: ast.List | ast.Tuple | ast.Set) -> Iterator[
     added |= {name: 0.7 for name in region.scope.variables(node) if not constants}
     for value, weight in added.items():
         yield region.replace(spans[-1][1], spans[-1][1], f", {value}", "elements", weight)
-        yield region.replace(spans[0][0], spans[0][0], f"{value}, ", "elements", weight * 0.3)
+        for start, _ in spans[:6]:
+            yield region.replace(start, start, f"{value}, ", "elements", weight * 0.3)
 
 
 def _pairs(region: Region, node: ast.Dict) -> Iterator[Draft]:

@@ -66,4 +66,7 @@ def _constants(region: Region) -> dict[str, float]:
             text = repr(constant.value)
             if len(text) < 25:
                 found.setdefault(text, 0.5)
+            if isinstance(constant.value, int):
+                for near in (constant.value + 1, constant.value - 1):
+                    found.setdefault(repr(near), 0.3)
     return found

@@ -62,7 +62,7 @@ def _binary(region: Region, node: ast.BinOp) -> Iterator[Draft]:
         return
     textual = any(isinstance(n, ast.JoinedStr) or _is_text(n) for n in (node.left, node.right))
     group = BITWISE if symbol in BITWISE else ARITHMETIC
-    for other in group if not textual else ("+", "*"):
+    for other in group if not textual else ("+", "*", "%"):
         if other != symbol:
             yield region.replace(*token, other, "binary operator", _LIKELY.get((symbol, other), 1))
     left, right = region.text(node.left), region.text(node.right)
