@@ -1,6 +1,6 @@
 """How likely an answer is right: a logistic regression over what speaks for it and against it.
 
-Fitted on questions of NL2Bash that were set aside and on the first file system of InterCode, where it was known what
+Fitted on 47 questions (of NL2Bash, set aside, and of the first file system of InterCode) of which it was known what
 the right command does (`benchmarks.intercode --aside` makes the table of how well it holds).
 """
 
