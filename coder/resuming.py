@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.reading import files_of, heading, state_format
 
 if TYPE_CHECKING:
     from model.memory_store import MemoryStore, StoredState
 
-BOUNDARY = 128
+BOUNDARY = 64
 """Tokens between two places of a file at which the state is given."""
 _LOOKED_AT = 4  # stored states whose last file has the right path, the latest first
 
@@ -43,24 +43,32 @@ def resume(store: MemoryStore, root: Path, model: Any, tokenizer: Any, path: str
     from model.memory import MemoryState, StateFileError
     from model.partial import piece_of
 
-    try:
-        form = state_format(model)
-    except Failure as failure:
-        if failure.status is ExitStatus.MODEL_FAILED:
-            return None
-        raise
     wanted = tokenizer.encode(heading(path) + text)
     best: Resumed | None = None
-    for entry in _entries(store, root, form.model_id, path):
-        with suppress(StateFileError, FileNotFoundError, ValueError):
-            memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
-            count = _alike(piece_of(memory), wanted)
-            if count > (len(best.tokens) if best else 0):
-                states = tuple(_states(form, memory, count))
-                if states:
-                    before = tuple(file.path for file in files_of(dict(entry.notes))[:-1])
-                    best = Resumed(tuple(wanted[: states[-1][0]]), states, before)
+    for form, turned in _forms(model):
+        for entry in _entries(store, root, form.model_id, path):
+            with suppress(StateFileError, FileNotFoundError, ValueError):
+                memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
+                count = _alike(piece_of(memory), wanted)
+                if count > (len(best.tokens) if best else 0):
+                    found = tuple(_states(form, memory, count))
+                    states = tuple((at, turned(state, wanted[at - 1])) for at, state in found)
+                    if states:
+                        before = tuple(file.path for file in files_of(dict(entry.notes))[:-1])
+                        best = Resumed(tuple(wanted[: states[-1][0]]), states, before)
     return best
+
+
+def _forms(model: Any) -> Iterator[tuple[Any, Callable[[Any, int], Any]]]:
+    """How states are stored that the model can go on from, and what makes its own of one, given the last token: those
+    of the model, and those of a trunk that it stands on."""
+    from model.sprig import Sprig
+    from model.sprig_memory import on_trunk
+
+    with suppress(Failure):  # its states cannot be stored
+        yield state_format(model), lambda state, last: state
+    if isinstance(model, Sprig):
+        yield state_format(model.trunk), partial(on_trunk, model)
 
 
 def _entries(store: MemoryStore, root: Path, model_id: str, path: str) -> list[StoredState]:

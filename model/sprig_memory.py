@@ -126,6 +126,15 @@ class TrunkFormat:
         return SprigState(shorter, state.memory, state.unwritten, state.last)
 
 
+def on_trunk(model: Sprig, state: LlamaState, last: int) -> SprigState:
+    """Sprig's state where its trunk alone has read: the memory follows from the keys and values, without a pass. `last`
+    is the last token. Raises ValueError where the trunk has dropped some of them."""
+    fresh = model.start()
+    if state.window.length != fresh.trunk.window.length + state.position:
+        raise ValueError("the trunk no longer holds all that it has read")
+    return model.taken_up(SprigState(state, fresh.memory, state.position, last))
+
+
 def _check(memory: MemoryState, model_id: str) -> None:
     if memory.model_id != model_id:
         raise ValueError(f"this memory belongs to the model {memory.model_id}, not to {model_id}")

@@ -271,7 +271,7 @@ class Author(threading.Thread):
             return
         paths = [suspicion.path for suspicion in self._singles.suspicions]
         try:
-            steps = self._context.read(writing.model, writing.tokenizer, paths)
+            steps = self._context.read(writing.reader, writing.tokenizer, paths)
             while True:
                 now = next(steps)
                 self._listener(events.Reading(now.path, now.tokens, now.all_tokens))
@@ -282,4 +282,4 @@ class Author(threading.Thread):
             return  # this model keeps no memory
         source = self._base.sources.get(done.files[-1].path) if done.files else None
         if source is not None:
-            writing.recall = Recall.of(writing.model, writing.tokenizer, source.text, done)
+            writing.recall = Recall.of(writing.reader, writing.tokenizer, source.text, done)

@@ -51,19 +51,12 @@ class Recall:
 
     @classmethod
     def of(cls, model: Any, tokenizer: Any, text: str, read: Read) -> Recall | None:
-        """Of the last file of a reading, which has `text` now; None where that is not what was read. Where the model
-        stands on a trunk that can go back, the trunk does the recalling."""
-        from model.llama import LlamaModel
-
+        """Of the last file of a reading, which has `text` now; None where that is not what was read."""
         head = heading(read.files[-1].path)
         ids, ranges = tokenizer.offsets(head + text)
         if tuple(ids) != read.last:
             return None
-        ends, trunk = [end for _, end in ranges], getattr(model, "trunk", model)
-        if trunk is not model and isinstance(trunk, LlamaModel):
-            before = None if read.before is None else read.before.trunk
-            return cls(trunk, head, text, 0, ids, ends, read.state.trunk, before)
-        return cls(model, head, text, 0, ids, ends, read.state, read.before)
+        return cls(model, head, text, 0, ids, [end for _, end in ranges], read.state, read.before)
 
     @classmethod
     def now(cls, model: Any, tokenizer: Any, head: str, text: str, low: int) -> Recall:

@@ -109,6 +109,11 @@ class Writing:
         return dict(list(job.clean(texts).items())[:KEPT])
 
     @property
+    def reader(self) -> Any:
+        """What reads: the trunk where there is one, so that whatever stands on it can go on from there."""
+        return self._trunk or self.model
+
+    @property
     def _trunk(self) -> Any | None:
         """The Llama-family model that this one is or stands on."""
         from model.llama import LlamaModel

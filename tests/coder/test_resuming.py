@@ -102,6 +102,18 @@ def test_the_state_within_a_file_is_the_state_that_read_up_to_there(project, mod
             torch.testing.assert_close(resumed.state.memory[layer], memory_HDD)
 
 
+def test_what_a_trunk_has_read_its_block_side_goes_on_from(project) -> None:
+    trunk = tiny_llama(config=CONFIG_OF_BYTES)
+    read(project, trunk)
+    model = Sprig(trunk, tiny_side())
+    resumed = found(project, model, CART)
+    ids = ByteTokenizer().encode(heading("shop/price.py") + FILES["shop/price.py"]) + list(resumed.tokens)
+    _, expected = model.commit(ids, model.start(), rows=slice(0, 0))
+    assert resumed.state.last == expected.last and resumed.state.unwritten == expected.unwritten
+    for layer, memory_HDD in expected.memory.items():
+        torch.testing.assert_close(resumed.state.memory[layer], memory_HDD)
+
+
 def test_of_a_changed_file_what_is_still_the_same_is_found(project, model) -> None:
     read(project, model)
     changed = CART.replace("* 2", "* 3")
@@ -158,16 +170,19 @@ def test_after_a_fix_the_first_completion_does_not_read_the_file_again(project, 
     (entry,) = store.entries()
     assert [file.path for file in files_of(dict(entry.notes))][-1] == "shop/cart.py"
     before = CART[: CART.index("    return []")] + "    return ["
-    counts = []
-    for resuming in (True, False):
-        writer, count = Writer(model, tokenizer, Knowledge()), Counting(model)
-        if resuming:
-            writer.resume(store, project, "shop/cart.py", CART)
-        complete(writer, before)
-        counts.append(count.tokens)
-    known, unknown = counts
-    assert unknown >= len(heading("shop/cart.py") + before) - 4
-    assert known <= 20, "only what stands around the cursor"
+    # An editor completes with the trunk alone, or without the memory, which could not go back with the cursor.
+    editors = [Sprig(model.trunk, tiny_side(), memory=False), model.trunk] if isinstance(model, Sprig) else [model]
+    for editor in editors:
+        counts = []
+        for resuming in (True, False):
+            writer, count = Writer(editor, tokenizer, Knowledge()), Counting(editor)
+            if resuming:
+                writer.resume(store, project, "shop/cart.py", CART)
+            complete(writer, before)
+            counts.append(count.tokens)
+        known, unknown = counts
+        assert unknown >= len(heading("shop/cart.py") + before) - 4
+        assert known <= 20, "only what stands around the cursor"
 
 
 def test_deep_in_a_file_too_what_was_read_of_it_is_known(project) -> None:
