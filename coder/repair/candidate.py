@@ -32,12 +32,14 @@ class Base:
 @dataclass(eq=False)
 class Candidate:
     """One proposal against a base. `likelihood` is the change in log-likelihood that it makes, in nats: 0 until it was
-    `skimmed` (its first token), better once it is `exact` (all that it changes)."""
+    `skimmed` (its first token), better once it is `exact` (all that it changes). `cost` is what its trial takes beyond
+    an ordinary one, as a logarithm of their ratio."""
 
     base: Base
     proposal: Proposal
     suspicion: float
     likelihood: float = 0.0
+    cost: float = 0.0
     skimmed: bool = False
     exact: bool = False
     admitted: bool = False

@@ -14,6 +14,8 @@ from coder.repair.rank import score
 BEST = 80
 # That two slips are true at once is rarer than one (nats), beyond what both priors say.
 TOGETHER = 1.0
+# Two first tokens say little more than one: beyond that (nats) the model's word counts no more.
+TRUSTED = 10.0
 
 
 def pairs(singles: Iterable[Candidate]) -> list[Candidate]:
@@ -38,7 +40,8 @@ def _both(one: Candidate, other: Candidate) -> Candidate:
         one.base,
         Proposal(edits, {}, "two edits", prior, note),
         min(one.suspicion, other.suspicion),
-        one.likelihood + other.likelihood,
+        min(one.likelihood + other.likelihood, TRUSTED),
+        max(one.cost, other.cost),
         skimmed=True,
     )
     candidate.score = score(candidate)

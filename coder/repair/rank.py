@@ -45,12 +45,11 @@ LONGEST = 24
 
 
 def score(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
-    """Higher is likelier."""
+    """Higher is likelier, for what a trial costs."""
     likelihood = (weights.likelihood if candidate.exact else weights.cheap) * candidate.likelihood
     suspicion = math.log(max(candidate.suspicion, 1e-3))
-    return (
-        likelihood + weights.prior * candidate.proposal.prior + weights.suspicion * suspicion - candidate.base.handicap
-    )
+    known = likelihood + weights.prior * candidate.proposal.prior + weights.suspicion * suspicion
+    return known - candidate.base.handicap - candidate.cost
 
 
 class Reader:

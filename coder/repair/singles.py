@@ -18,6 +18,8 @@ from coder.repair.localise import Suspicion
 
 # The same slip made at several places is that much rarer (nats) than at one.
 REPEATED = 1.5
+# Outside of functions nothing can be swapped: the tests are collected anew, some ten to thirty times as long.
+COLLECTED_ANEW = 3.0
 
 
 class Singles:
@@ -42,7 +44,8 @@ class Singles:
         for proposal in proposals:
             lines = {region.source.line_of(edit.span.start) for edit in proposal.edits}
             near = [scores[n] for line in lines for n in (line, line - 1) if n in scores]
-            candidate = Candidate(base, proposal, max(near, default=least))
+            cost = COLLECTED_ANEW if region.function is None else 0.0
+            candidate = Candidate(base, proposal, max(near, default=least), cost=cost)
             candidate.score = rank.score(candidate)
             found.append(candidate)
         return found

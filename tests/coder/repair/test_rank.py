@@ -74,6 +74,8 @@ def test_the_score_weighs_its_parts() -> None:
     assert score(candidate, Weights(likelihood=0.5, cheap=9.0, prior=2.0, suspicion=7.0)) == 2.0 - 6.0 - 2.0
     candidate.exact = False
     assert score(candidate, Weights(likelihood=0.5, cheap=0.25, prior=1.0)) == 1.0 - 3.0 - 2.0
+    candidate.cost = 3.0
+    assert score(candidate, Weights(likelihood=0.5, cheap=0.25, prior=1.0)) == 1.0 - 3.0 - 2.0 - 3.0
     candidate.suspicion = 0.1
     assert score(candidate) < score(Candidate(base, candidate.proposal, 1.0, 4.0))
 
