@@ -21,22 +21,31 @@ from lsp.situation import Situation, wants_lines
 from lsp.stopping import extent_of
 from lsp.worker import Job, Urgency, Worker
 from lsp.workspace import Workspace
-from lsp.writer import Writer
+from lsp.writer import Draft, Writer
 
 _log = logging.getLogger(__name__)
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
+SOON = 0.12  # seconds after which an answer of ENOUGH tokens is given though more is being written
+LATE = 0.30  # seconds after which whatever may be shown is
+ENOUGH = 8
+FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion
+_LOOK = 0.02  # seconds between two looks at what is being written
 VARIANTS = 3  # items when the user asks for a completion
 
 
 @dataclass
 class _Running:
-    """A generation, the texts that it came to step by step, and how many requests wait for it."""
+    """A generation, what it came to step by step, and how many requests wait for it."""
 
     situation: Situation
     job: Job
-    steps: list[str]
+    steps: list[Draft]
     waiting: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.steps[-1].text if self.steps else ""
 
     def agrees(self, situation: Situation) -> bool:
         """Whether what was typed since goes along with the text so far."""
@@ -45,8 +54,7 @@ class _Running:
         typed = typed_since(self.situation.before, situation.before)
         if typed is None or situation.after[:200] != self.situation.after[:200]:
             return False
-        heard = self.steps[-1] if self.steps else ""
-        return heard.startswith(typed) or (not self.job.future.done() and typed.startswith(heard))
+        return self.text.startswith(typed) or (not self.job.future.done() and typed.startswith(self.text))
 
 
 @dataclass
@@ -127,24 +135,32 @@ class Completions:
             if self._running is not None:
                 self._running.job.cancel.set()
             running, outcome = self._begin(situation, prompt, settings), "miss"
-        shown = await self._wait_for(running)
-        if shown is None:
+        text = await self._wait_for(running, situation, None if invoked else settings)
+        if text is None:
             return [], "dropped"
-        self.following.put(running.situation, shown.text)
-        if self._running is running:
-            self._running = None
-        text = self.following.get(situation) or ""
         if invoked:
             return await self._variants(situation, prompt, settings, text), outcome
-        if text:
-            self._ahead(situation.typed(text), prompt, text, settings)
         return ([text] if text else []), outcome
 
     def _begin(self, situation: Situation, prompt: Prompt, settings: Settings) -> _Running:
-        steps: list[str] = []
+        """Begins to write; what comes of it is kept, and what may be wanted after it is begun."""
+        steps: list[Draft] = []
         job = self._submit(situation, prompt, settings, Urgency.NOW, steps.append)
-        self._running = _Running(situation, job, steps)
-        return self._running
+        self._running = running = _Running(situation, job, steps)
+        loop = asyncio.get_running_loop()
+
+        def ended() -> None:
+            if self._running is running:
+                self._running = None
+            shown = job.future.result() if job.future.exception() is None else None
+            if shown is None:
+                return
+            self.following.put(situation, shown.text)
+            if shown.text:
+                self._ahead(situation.typed(shown.text), prompt, shown.text, settings)
+
+        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(ended))
+        return running
 
     def _submit(
         self,
@@ -152,15 +168,16 @@ class Completions:
         prompt: Prompt,
         settings: Settings,
         urgency: Urgency,
-        heard: Callable[[str], None] = lambda text: None,
+        heard: Callable[[Draft], None] = lambda draft: None,
         variant: int = 0,
     ) -> Job:
         extent = extent_of(situation, wants_lines(situation, settings.multiline))
 
         def work(cancel: object) -> Shown | None:
             assert self.writer is not None
-            draft = self.writer.write(prompt, situation, extent, settings.max_tokens, cancel, heard, variant)
             threshold = settings.threshold if variant == 0 else 0.0
+            floor = threshold * FLOOR
+            draft = self.writer.write(prompt, situation, extent, settings.max_tokens, cancel, heard, variant, floor)
             if draft is None:
                 return None
             shown = judge(draft, situation, threshold, self.modules())
@@ -170,12 +187,24 @@ class Completions:
 
         return self.worker.submit(work, urgency)
 
-    async def _wait_for(self, running: _Running) -> Shown | None:
-        """The generation's outcome. Where the last request that waits for it is cancelled, it ends soon after."""
+    async def _wait_for(self, running: _Running, situation: Situation, settings: Settings | None) -> str | None:
+        """What to show in a situation that the generation agrees with: its outcome, or, with `settings`, so much of it
+        as is there when it takes long. None where it was dropped. Where the last request that waits for it is
+        cancelled, it ends soon after."""
         running.waiting += 1
+        begun, looked = time.monotonic(), 0
+        future = asyncio.wrap_future(running.job.future)
         try:
-            shown: Shown | None = await asyncio.shield(asyncio.wrap_future(running.job.future))
-            return shown
+            while not future.done():
+                await asyncio.wait([future], timeout=_LOOK if settings else None)
+                waited = time.monotonic() - begun
+                if settings and not future.done() and waited > SOON and len(running.steps) > looked:
+                    looked, enough = len(running.steps), 1 if waited > LATE else ENOUGH
+                    text = self._so_far(running, situation, settings, enough)
+                    if text:
+                        return text
+            shown: Shown | None = future.result()
+            return None if shown is None else _left(running.situation, situation, shown.text)
         except asyncio.CancelledError:
             asyncio.get_running_loop().call_later(GRACE, _end_if_alone, running)
             raise
@@ -184,6 +213,17 @@ class Completions:
             return None
         finally:
             running.waiting -= 1
+
+    def _so_far(self, running: _Running, situation: Situation, settings: Settings, enough: int) -> str:
+        """What may be shown of a text that is still being written; empty where that is less than `enough` tokens."""
+        draft = running.steps[-1].closed()
+        typed = typed_since(running.situation.before, situation.before) or ""
+        if sum(piece.end > len(typed) for piece in draft.pieces) < enough:
+            return ""
+        shown = judge(draft, running.situation, settings.threshold, self.modules())
+        if sum(len(typed) < piece.end <= len(shown.text) for piece in draft.pieces) < enough:
+            return ""
+        return _left(running.situation, situation, shown.text)
 
     async def _variants(self, situation: Situation, prompt: Prompt, settings: Settings, text: str) -> list[str]:
         """Several texts to choose from: the greedy one first, then sampled ones."""
@@ -219,6 +259,12 @@ class Completions:
 
     def _cells(self, document: Document) -> list[Document]:
         return self.documents.earlier_cells(document.uri)
+
+
+def _left(old: Situation, new: Situation, text: str) -> str:
+    """What is left to write in a new situation of a text for an old one; empty where they do not agree."""
+    typed = typed_since(old.before, new.before)
+    return text[len(typed) :] if typed is not None and text.startswith(typed) else ""
 
 
 def _end_if_alone(running: _Running) -> None:

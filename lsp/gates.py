@@ -21,13 +21,15 @@ class Shown:
 
 
 def judge(draft: Draft, situation: Situation, threshold: float, modules: Collection[str] = ()) -> Shown:
-    """The longest part of a draft, by whole lines, that may be shown."""
-    text = trim(_sure_lines(draft, threshold), situation)
+    """The longest part of a draft that may be shown: to the end of the last token up to which the model is sure of the
+    whole, and by whole lines where something else speaks against it."""
+    sure = _sure_part(draft, threshold)
+    text = trim(sure, situation)
     if not text.strip():
-        return Shown("", "nothing new" if draft.confidence() >= threshold else "not sure enough")
+        return Shown("", "nothing new" if sure else "not sure enough")
     reason = ""
     while text.strip():
-        whole = draft.whole or len(text) < len(draft.text)
+        whole = draft.whole if len(text) == len(draft.text) else draft.text[len(text)] == "\n"
         reason = _objection(text, situation, whole, modules)
         if not reason:
             return Shown(text)
@@ -43,12 +45,8 @@ def _objection(text: str, situation: Situation, whole: bool, modules: Collection
     return ""
 
 
-def _sure_lines(draft: Draft, threshold: float) -> str:
-    """The lines up to the first at whose end the model was no longer sure of the whole."""
-    upto = 0
-    for line in draft.text.split("\n"):
-        end = upto + len(line)
-        if draft.confidence(max(end, 1)) < threshold:
-            return draft.text[: max(upto - 1, 0)]
-        upto = end + 1
-    return draft.text
+def _sure_part(draft: Draft, threshold: float) -> str:
+    """The text up to the last place where the geometric mean of all probabilities before reaches the threshold."""
+    if draft.confidence() >= threshold and draft.whole:
+        return draft.text
+    return draft.text[: next((end for end in reversed(draft.ends) if draft.confidence(end) >= threshold), 0)]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import cache
 
-from tree_sitter import Node
+from tree_sitter import Node, Query, QueryCursor
 
 from lsp.situation import Situation
 from lsp.syntax import parser_of
@@ -21,6 +23,7 @@ _SCOPES = ("function_definition", "lambda", "list_comprehension", "set_comprehen
 _KNOWN = frozenset(dir(builtins)) | frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | {
     "__file__", "__name__", "__doc__", "__package__", "__spec__", "__class__", "__path__",
 }  # fmt: skip
+_WORD = re.compile(r"[^\W\d]\w*")
 _LIMIT = 400_000  # characters of a file beyond which names are not judged
 
 
@@ -35,34 +38,40 @@ def unresolved(situation: Situation, text: str, modules: Collection[str] = ()) -
     if situation.language != "python" or parser is None or situation.in_comment or size > _LIMIT:
         return []
     before, written = situation.before.encode("utf-8", "replace"), text.encode("utf-8", "replace")
+    words = set(_WORD.findall(situation.line_before + text)) - _KNOWN
+    if not words:
+        return []
     root = parser.parse(before + written + situation.after.encode("utf-8", "replace")).root_node
     start, end = len(before), len(before) + len(written)
     bound: set[str] = set()
     used: list[Node] = []
     imported: list[str] = []
-    for node in _nodes(root):
-        if node.type == "wildcard_import":
-            return []  # anything may come from there
-        if node.type == "identifier":
-            name = _text(node)
-            if _binds(node):
-                if _visible(node, start, end):
-                    bound.add(name)
-            elif node.end_byte > start and node.start_byte < end and _is_read(node):
-                used.append(node)
-        elif node.type == "dotted_name" and start < node.end_byte and node.start_byte < end and _is_module(node):
+    found = QueryCursor(_query()).captures(root)
+    if "anything" in found:
+        return []
+    for node in found.get("name", []):
+        name = _text(node)
+        if name not in words:
+            continue
+        if _binds(node):
+            if _visible(node, start, end):
+                bound.add(name)
+        elif node.end_byte > start and node.start_byte < end and _is_read(node):
+            used.append(node)
+    for node in found.get("dotted", []):
+        if start < node.end_byte and node.start_byte < end and _is_module(node):
             imported.append(_text(node).partition(".")[0])
     missing = [_text(node) for node in used if _text(node) not in bound | _KNOWN]
     known = sys.stdlib_module_names | frozenset(modules)
     return missing + ([name for name in imported if name not in known] if modules else [])
 
 
-def _nodes(root: Node) -> Iterator[Node]:
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += node.children
+@cache
+def _query() -> Query:
+    """Identifiers, names of modules, and imports that may bring anything."""
+    parser = parser_of("python")
+    assert parser is not None and parser.language is not None
+    return Query(parser.language, "(identifier) @name (dotted_name) @dotted (wildcard_import) @anything")
 
 
 def _binds(node: Node) -> bool:

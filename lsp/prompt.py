@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from lsp.situation import COMMENTS, Situation
 
-BUDGET = 3200  # characters above the cursor, about a thousand tokens of code
+BUDGET = 1600  # characters above the cursor: twice as much writes no more lines right once the n-gram cache is mixed in
 WHOLE = 8000  # characters above the cursor that are looked for among what was read before, from the file's beginning on
 HEAD_BUDGET = 600
 _IMPORT = re.compile(
@@ -74,7 +74,7 @@ def anchors(lines: Sequence[str], line: int) -> list[int]:
     stride = max(1, (line - first) // 2)
     stride = 1 << (stride.bit_length() - 1)  # a power of two: the same for many cursor lines
     start = -(-first // stride) * stride
-    return [min(start, line), *(later for later in (start + stride, start + 2 * stride) if later <= line - stride // 2)]
+    return [min(start, line), *(later for later in (start + stride, start + 2 * stride) if later <= line - stride)]
 
 
 def _path_line(situation: Situation) -> str:

@@ -6,29 +6,24 @@ kept on disk by the hash of the text, so the next start reads only what changed.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from coder.failure import Failure
-from coder.patch import decode
+from coder.reading_plan import is_source, readable
 from coder.repository import Repository
-from coder.repository.secrets import redact
 from lsp.knowledge import Knowledge
 from lsp.tokens_kept import TokensKept
 
 _log = logging.getLogger(__name__)
-SUFFIXES = frozenset(
-    (".py", ".pyi", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".go", ".rs", ".java", ".c", ".h", ".cc", ".cpp",
-     ".hpp", ".sh", ".bash", ".html", ".css", ".md", ".toml")
-)  # fmt: skip
-LARGEST = 400_000  # bytes of a file that is read
 MOST = 8_000_000  # tokens of a workspace that are kept: 64 MB, and an index of twelve times that
-_BATCH = 16  # files between two looks at whether somebody waits
+_BATCH = 16  # files between two reports of progress
 
 Progress = Callable[[int, int], None]
 
@@ -82,8 +77,8 @@ class Reading:
             for number, (repository, path) in enumerate(todo):
                 if stop.is_set() or len(self._knowledge) > MOST:
                     break
+                self._give_way(stop)
                 if number % _BATCH == 0:
-                    self._give_way(stop)
                     self._progress(number, len(todo))
                 read += self._read(repository, path)
                 if self._knowledge.due():
@@ -105,19 +100,16 @@ class Reading:
 
     def _read(self, repository: Repository, path: str) -> bool:
         name = f"{repository.root}/{path}"
-        try:
-            version = repository.read(path)
-            if len(version.data) > LARGEST:
-                return False
-            text = redact(decode(version.data).text.replace("\r\n", "\n"))
-        except (Failure, OSError, UnicodeDecodeError, SyntaxError):
+        text = readable(repository, path)
+        if text is None:
             self._knowledge.remove(name)
             return False
-        tokens = self._kept.get(version.hash) if self._kept is not None else None
+        key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        tokens = self._kept.get(key) if self._kept is not None else None
         if tokens is None:
             tokens = self._tokenizer.encode(text)
             if self._kept is not None:
-                self._kept.put(version.hash, tokens)
+                self._kept.put(key, tokens)
         self._knowledge.add(name, tokens)
         self._note_modules(path, text)
         return True
@@ -156,5 +148,5 @@ def _steps(one: tuple[str, ...], other: tuple[str, ...]) -> int:
 
 def _files(repository: Repository) -> list[str]:
     with suppress(Failure, OSError):
-        return [path for path in repository.files if Path(path).suffix in SUFFIXES]
+        return [path for path in repository.files if is_source(path)]
     return []

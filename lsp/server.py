@@ -20,7 +20,7 @@ from lsp.completion import Completions
 from lsp.documents import Document, Documents
 from lsp.knowledge import Knowledge
 from lsp.protocol import Protocol
-from lsp.reading import LARGEST, Reading
+from lsp.reading import Reading
 from lsp.settings import Settings
 from lsp.status import LogHandler, Progress, Status
 from lsp.tokens_kept import TokensKept
@@ -31,6 +31,7 @@ from lsp.writer import Writer
 LoadModel = Callable[[str, str], tuple[Any, Any]]
 _log = logging.getLogger("lsp")
 _RULES = (".gitignore", ".coderignore")
+_LARGEST = 400_000  # characters of an open file that are learned
 _REFRESH = 25  # changes after which an open file's words are learned again
 
 
@@ -53,6 +54,7 @@ class CoderServer(LanguageServer):
         self._tokenizer: Any = None
         self._changes: dict[str, int] = {}
         self._task: asyncio.Future[None] | None = None
+        self._told_outside = False
 
     def modules(self) -> Collection[str]:
         return self.reading.modules if self.reading is not None else ()
@@ -105,9 +107,15 @@ class CoderServer(LanguageServer):
         notebook = self.documents.notebook_of(document.uri)
         if self._tokenizer is None or not self.folders.admits(document.uri, notebook):
             return
-        text = document.text.replace("\r\n", "\n")[:LARGEST]
+        text = document.text.replace("\r\n", "\n")[:_LARGEST]
         name, tokenizer, knowledge = self.folders.name_of(document.uri), self._tokenizer, self.knowledge
         self.worker.submit(lambda cancel: knowledge.open(name, tokenizer.encode(text)), Urgency.IDLE)
+
+    def tell_outside(self, uri: str) -> None:
+        """Says once why a file of no open folder gets no completions."""
+        if not self._told_outside and self.folders.outside(uri):
+            self._told_outside = True
+            self.status.tell("idle", "only files of the open folders are completed")
 
     # -- start and settings ----------------------------------------------------------------------------------------
 
@@ -259,6 +267,7 @@ def build(
 
     @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
+        server.tell_outside(params.text_document.uri)
         return await server.completions.complete(params)
 
     @server.feature(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 BLOCK = 256  # tokens between the states that are kept of a model that cannot go back by itself
+STRIDE = 64  # tokens of one pass: a longer one is hardly cheaper, and cannot be cancelled
 
 
 @dataclass
@@ -56,7 +57,7 @@ class Snapshots:
         reading = _Reading(list(tokens[:known]), state, boundaries)
         self._readings.append(reading)
         while known < len(tokens) and not cancel.is_set():
-            upto = min(len(tokens), (known // BLOCK + 1) * BLOCK)
+            upto = min(len(tokens), (known // STRIDE + 1) * STRIDE)
             _, state = self._model.commit(list(tokens[known:upto]), reading.state, rows=slice(0, 0))
             if upto % BLOCK == 0 and not self._goes_back(state):
                 reading.boundaries.append((upto, state))

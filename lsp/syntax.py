@@ -45,10 +45,10 @@ def parses(situation: Situation, text: str, whole: bool = True) -> bool:
     not `whole` was cut off: its last line is not judged.
     """
     parser = parser_of(situation.language)
-    if parser is None or situation.in_comment:
-        return True
-    if not whole and "\n" in text:
+    if not whole:
         text = text.rpartition("\n")[0]
+    if parser is None or situation.in_comment or not text:
+        return True
     before, after = _top_level(situation.before), situation.after[:_AFTER]
     head = before[: len(before) - len(situation.line_before)]
     rest = after[len(situation.line_after) :]

@@ -64,6 +64,10 @@ class Workspace:
             self._admitted[uri] = self._admit(uri)
         return self._admitted[uri]
 
+    def outside(self, uri: str) -> bool:
+        """Whether a document is a file of none of the folders."""
+        return urlsplit(uri).scheme == "file" and self.place(uri) is None
+
     def forget(self) -> None:
         """Rule files changed: decide again."""
         self._admitted.clear()

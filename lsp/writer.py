@@ -6,8 +6,9 @@ Lives in one thread. Cancelling is looked at between the model's passes.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
     from model.memory_store import MemoryStore
 
 READ_AT_ONCE = 64  # tokens that take hardly longer than one
-DRAFT_SOURCE = 2_000  # characters below the cursor that may be copied from
+WITH_FIRST = 8  # unread tokens that are read in the pass that writes the first one
+_OPEN_WORD = re.compile(r"\w+\Z")
+RECENT = 76  # tokens that the cache may look back on
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,16 @@ class Draft:
     text: str
     pieces: tuple[Piece, ...]
     whole: bool
+
+    @property
+    def ends(self) -> list[int]:
+        """Where the text may be cut: behind each token that neither ends within a word nor is the last one's part."""
+        ends = sorted({min(piece.end, len(self.text)) for piece in self.pieces} - {0})
+        return [end for end in ends if not _in_word(self.text, end)]
+
+    def closed(self) -> Draft:
+        """Without a word at the end, which may go on."""
+        return replace(self, text=_OPEN_WORD.sub("", self.text))
 
     def confidence(self, upto: int | None = None) -> float:
         """The geometric mean of the probabilities of the tokens in the first `upto` characters; 0 where none are."""
@@ -85,12 +98,14 @@ class Writer:
         extent: Extent,
         max_tokens: int,
         cancel: Any,
-        heard: Callable[[str], None] = lambda text: None,
+        heard: Callable[[Draft], None] = lambda draft: None,
         variant: int = 0,
+        floor: float = 0.0,
     ) -> Draft | None:
         """The completion at the prompt's end; None where cancelled or where there is nothing to go on from.
 
-        `heard` is told the text so far after each step. Variants above 0 are other texts, sampled.
+        `heard` is told the draft so far after each step. Variants above 0 are other texts, sampled. Writing ends before
+        a token that the model gives less than `floor`: what follows would be a guess built on a guess.
         """
         from model.decoding import draft_verify
         from model.decoding.request import Finished, Generation, Reason, Settled
@@ -103,30 +118,35 @@ class Writer:
         # Without the last line's end: it would say how this very place goes on, cut off from its indentation.
         above = situation.before[: len(situation.before) - len(situation.line_before)].rstrip()
         self.knowledge.focus(situation.name, (above, below), self.tokenizer.encode)
-        state = self._snapshots.read(tokens[:-1], cancel) if len(tokens) > 1 else self._model.start()
+        missing = self._snapshots.missing(tokens[:-1])
+        unread = min(missing + 1 if missing < WITH_FIRST else 1, len(tokens))
+        read = tokens[:-unread]
+        state = self._snapshots.read(read, cancel) if read else self._model.start()
         if state is None:
             return None
         request = Generation(
-            tokens[-1:],
+            tokens[-unread:],
             max_tokens + len(forced),
             begin=forced.encode(),
             solid=not situation.line_before.strip(),
             temperature=0.7 if variant else 0.0,
             top_p=0.9,
             seed=variant,
-            sources=(self.tokenizer.encode(below[:DRAFT_SOURCE]),),
-            start=CachedState(state, tuple(tokens[-77:-1])),
-            behind=tokens[:-1],
+            start=CachedState(state, tuple(read[-RECENT:])),
             cancel=cancel,
         )
         typed = _Typed(forced, self.tokenizer)
         for event in draft_verify.generate(CachedModel(self._model, self.knowledge), self.tokenizer, request):
             if isinstance(event, Settled):
+                if min(event.confidence, default=1.0) < floor:
+                    draft = typed.draft(extent.cut(typed.text)[0], False)
+                    goes_on = _OPEN_WORD.search(self.tokenizer.decode(event.tokens)[:1])
+                    return draft.closed() if goes_on else draft
                 typed.add(event.tokens, event.confidence)
                 text, ended = extent.cut(typed.text)
                 if ended:
                     return typed.draft(text, True)
-                heard(text)
+                heard(typed.draft(text, False))
             elif isinstance(event, Finished):
                 if event.reason is Reason.CANCELLED:
                     return None
@@ -145,9 +165,14 @@ class Writer:
         if missing > READ_AT_ONCE:
             for shorter in prompt.shorter:
                 other, end = self._tokens(shorter)
-                if other and self._snapshots.missing(other) < missing / 4:
+                if other and self._snapshots.missing(other) < min(missing, len(other)) / 4:
                     return other, end
         return tokens, forced
+
+
+def _in_word(text: str, at: int) -> bool:
+    """Whether an offset lies between two signs of one word."""
+    return 0 < at < len(text) and all(sign.isalnum() or sign == "_" for sign in text[at - 1 : at + 1])
 
 
 class _Typed:

@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 VSIX = ROOT / "lsp" / "editors" / "vscode" / "coder.vsix"
 PICTURE = ROOT / "docs" / "pictures" / "vscode.png"
+PREVIEW = PICTURE.with_name("vscode_fix.png")
 DRIVER = HERE / "vscode" / "drive.mjs"
 EXAMPLE = HERE / "vscode" / "example"
 QUIET = {
@@ -93,7 +94,9 @@ def code_server(folder: Path, server: list[str]) -> Iterator[str]:
         process.wait(30)
 
 
-def drive(address: str, project: Path, file: str, text: str, picture: Path | None = None) -> dict[str, Any]:
+def drive(
+    address: str, project: Path, file: str, text: str = "", picture: Path | None = None, *, fix: bool = False
+) -> dict[str, Any]:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     assert browser, "no chromium: install it from your distribution"
     order = {
@@ -103,6 +106,7 @@ def drive(address: str, project: Path, file: str, text: str, picture: Path | Non
         "file": file,
         "text": text,
         "picture": str(picture) if picture else None,
+        "fix": fix,
     }
     command = ["node", str(DRIVER), json.dumps(order)]
     done = subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=500, cwd=project.parent)
@@ -119,6 +123,19 @@ def test_ghost_text_is_shown_and_inserted_exactly(tmp_path: Path) -> None:
         seen = drive(address, project, "shop.py", "é😀 = 1; total = ")
     assert seen["ghost"] == "price * count"
     assert seen["after"] == ["# ß 😀", "é😀 = 1; total = price * count"]
+
+
+def test_a_fix_is_previewed_before_anything_changes(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    text = "def add(a, b):\n    return a - b\n\n\ndef test_add():\n    assert add(1, 2) == 3"
+    (project / "test_add.py").write_text(text)
+    scripted = [sys.executable, str(HERE / "scripted_server.py"), str(HERE / "script.json")]
+    with code_server(tmp_path, scripted) as address:
+        seen = drive(address, project, "test_add.py", picture=PREVIEW, fix=True)
+    assert seen["preview"] == ["test_add.py", "    return a - ba + b"]  # the old text, struck out, and the new one
+    assert "    return a - b" in seen["before"]
+    assert "    return a + b" in seen["after"]
 
 
 def test_the_real_server_completes_and_a_picture_is_taken(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 
 import pytest
 from lsprotocol import types
@@ -107,6 +108,42 @@ async def fuzz(folder, steps: int, seed: int) -> None:
                 assert len(editor.server.completions.following) <= SIZE
                 assert len(editor.server.completions.writer._snapshots) <= 2 * 4096
         assert not any("no completion:" in line for line in editor.logs), editor.logs[-5:]
+
+
+async def shutdown_amid(folder, seed: int) -> float:
+    """Seconds until the server answers `shutdown` in the midst of edits and requests."""
+    draw = random.Random(seed)
+    async with editing(folder, KNOWS, pause=0.02) as editor:
+        await editor.ready()
+        uri = editor.open("a.py", KNOWS)
+        text = Text(KNOWS)
+        waiting = []
+        for version in range(2, 42):
+            place = text.inside(draw)
+            identifier = types.VersionedTextDocumentIdentifier(version, uri)
+            change = text.replace(place, place, draw.choice(PIECES))
+            editor.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+            at = text.position(text.inside(draw))
+            waiting.append(editor.request(uri, at.line, at.character))
+            await asyncio.sleep(draw.choice([0, 0.01]))
+        begun = time.monotonic()
+        await asyncio.wait_for(editor.shutdown_async(None), 10)
+        editor.ended = True
+        spent = time.monotonic() - begun
+        for one in waiting:
+            one.cancel()
+        return spent
+
+
+def test_shutdown_is_answered_in_the_midst_of_it(tmp_path):
+    """Within a second where the machine has nothing else to do; ten times that counts as hanging."""
+    asyncio.run(shutdown_amid(tmp_path, 0))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_shutdown_within_a_second(tmp_path, seed):
+    assert asyncio.run(shutdown_amid(tmp_path, seed)) < 1
 
 
 def test_a_short_walk(tmp_path):

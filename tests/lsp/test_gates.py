@@ -108,6 +108,14 @@ def test_unsure_lines_are_left_out():
     assert judge(draft(text, 0.1, 0.9), situation, 0.5).reason == "not sure enough"
 
 
+def test_the_sure_beginning_of_a_line_is_shown_up_to_a_words_end():
+    situation = at("def f(x):\n    |\n")
+    pieces = (Piece(0, 6, 0.9), Piece(6, 9, 0.9), Piece(9, 12, 0.9), Piece(12, 13, 0.01))
+    assert judge(Draft("return x.forma(", pieces, False), situation, 0.5).text == "return x."
+    sure = (Piece(0, 6, 0.9), Piece(6, 8, 0.9), Piece(8, 9, 0.9), Piece(9, 15, 0.9), Piece(15, 16, 0.01))
+    assert judge(Draft("return x.format(1", sure, False), situation, 0.5).text == "return x.format"
+
+
 def test_a_line_with_an_unknown_name_is_left_out():
     situation = at("def f(x):\n    |\n")
     assert judge(draft("y = x + 1\n    z = w", 1.0), situation, 0.5).text == "y = x + 1"

@@ -11,7 +11,7 @@ import pytest
 from coder.repository import Repository
 from lsp.following import SIZE, Following
 from lsp.knowledge import Knowledge
-from lsp.prompt import anchors, prompt_of
+from lsp.prompt import BUDGET, anchors, prompt_of
 from lsp.reading import Reading, relevant_first
 from lsp.settings import Settings
 from lsp.situation import Situation
@@ -132,8 +132,8 @@ def test_a_known_completion_follows_what_is_typed():
 def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
     lines = ["import os\n", *(f"value_{number} = {number} * 3  # some text\n" for number in range(2000))]
     starts = [anchors(lines, line)[0] for line in range(1000, 1100)]
-    assert len(set(starts)) <= 6
-    assert all(sum(map(len, lines[start:line])) <= 3200 for start, line in zip(starts, range(1000, 1100)))
+    assert len(set(starts)) <= 8
+    assert all(sum(map(len, lines[start:line])) <= BUDGET for start, line in zip(starts, range(1000, 1100)))
     prompt = prompt_of(situation("".join(lines[:1000]) + "val"), lines, 1000)
     assert prompt.head == "# a.py\nimport os\n"
     assert prompt.body.endswith("some text\nval")
@@ -148,7 +148,7 @@ def test_moving_up_reads_little():
     before = model.read
     for line in range(995, 975, -1):
         writer.read(prompt_of(situation("".join(lines[:line])), lines, line), never())
-    assert before > 1500
+    assert before > BUDGET / 2
     assert model.read - before < 200
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 
+import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
+from lsp import completion
 from tests.lsp.client import INVOKED, editing
 
 KNOWS = """import os
@@ -22,6 +24,12 @@ def size_of(text):
     return total
 """
 BEFORE = "import os\n\n\ndef add(first, second):\n    return"
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Answers are given whole, however long they take."""
+    monkeypatch.setattr(completion, "SOON", 60.0)
 
 
 def run(coroutine):
@@ -44,6 +52,37 @@ def test_a_completion_comes_and_follows_what_is_typed(tmp_path):
             await editor.until(lambda: sum("completion" in line for line in editor.logs) >= 3)
             outcomes = [line.split()[1].strip(",") for line in editor.logs if line.startswith("completion")]
             assert outcomes == ["miss", "hit", "miss"]
+
+    run(scenario())
+
+
+def test_what_takes_long_is_answered_in_part_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(completion, "SOON", 0.05)
+    monkeypatch.setattr(completion, "LATE", 0.1)
+
+    async def scenario():
+        async with editing(tmp_path, KNOWS, pause=0.05) as editor:
+            uri = editor.open("a.py", BEFORE)
+            await editor.ready()
+            (part,) = await editor.texts(uri, 4, 10)
+            assert " 1234 + 5678".startswith(part) and part != " 1234 + 5678"
+            assert not part[-1].isdigit() or part == " 1234"
+            await editor.until(lambda: editor.server.completions._running is None)
+            editor.insert(uri, 2, 4, 10, part)
+            assert await editor.texts(uri, 4, 10 + len(part)) == [" 1234 + 5678"[len(part) :]]
+            await editor.until(lambda: any("completion hit" in line for line in editor.logs))
+
+    run(scenario())
+
+
+def test_files_outside_are_told_of_once(tmp_path):
+    async def scenario():
+        async with editing(tmp_path, KNOWS) as editor:
+            await editor.ready()
+            for name in ("../one.py", "../two.py"):
+                await editor.texts(editor.open(name, BEFORE), 4, 10)
+            told = [one for one in editor.statuses if "open folders" in one["message"]]
+            assert len(told) == 1 and told[0]["state"] == "idle"
 
     run(scenario())
 
