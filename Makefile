@@ -52,14 +52,17 @@ $(CODE_SERVER):
 tables: setup
 	$(BIN)/python -m benchmarks.tables
 
-# Sprig's training: fetch and encode the packages, train (resumes; MINUTES in all), ship the best.
+# Sprig's training: fetch and encode the packages, train (resumes, from what ships at first; minutes in all), ship the
+# best. The successor is trained first, apart from the rest.
 EVALUATION ?= ../shared/data
 MINUTES    ?= 600
+SUCCESSOR_MINUTES ?= 60
 
 corpus: setup
 	$(BIN)/python -m model.training.prepare --exclude $(EVALUATION)
 
 train: setup
+	$(BIN)/python -m model.training.successor --minutes $(SUCCESSOR_MINUTES)
 	$(BIN)/python -m model.training.loop --minutes $(MINUTES)
 
 export: setup

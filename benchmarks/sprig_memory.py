@@ -1,64 +1,64 @@
 """What reading the repository is worth in bits: `python -m benchmarks.sprig_memory`.
 
-For packages that training never saw, text is predicted with the 512 tokens before it in view, after 0 to 200,000
-tokens of the same repository were read: by the trunk alone, by the trunk with the repository's n-gram cache mixed
-in, and by block rows (drafts of 8) with the history slot closed and open. Bits on all text are per byte; bits on
-identifiers are sums over the tokens of names that the part that was read defines (def, class, assignment) and the
-text in view does not contain.
+For packages that training never saw, texts of 512 tokens are predicted with the 512 tokens before each in view, after
+0 to 200,000 tokens of the same repository were read. Bits on all text are per byte; bits on identifiers are means over
+the tokens of names that the repository defines before (def, class, assignment) and the text in view does not contain.
+Ways to remember:
+
+- the trunk alone;
+- an n-gram cache of what was read, mixed into the trunk's distribution (`model.repository_cache`);
+- spliced chunks: keys and values of the chunks most like the last 64 tokens, turned to the places before the view;
+  looked up anew every 64 tokens;
+- chunks and cache together;
+- block rows (drafts of 8 behind the true past) with the history slots closed and open (`--blocks`; at most 20,000
+  tokens, since all of them pass through the trunk).
 
 `--fit` prints how much each kind of cache match should be believed, from the validation packages; those numbers
-stand in `model/repository_cache.py`.
+stand in `model/repository_cache.py`. What was done is kept in `--store` and not done again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import re
+import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
+from benchmarks.spliced import Chunks
 from benchmarks.tables import save
+from model.repository_cache import ORDERS, RepositoryCache, mix
 
-VIEW, TEXT, BLOCK = 512, 512, 8
+VIEW, TEXT, BLOCK, SEGMENT = 512, 512, 8, 64
 AMOUNTS = (0, 2_000, 20_000, 200_000)
+BLOCKS_UP_TO = 20_000
 DEFINED = re.compile(r"(?:\bdef|\bclass)\s+(\w{3,})|^\s*(?:self\.)?(\w{3,})\s*(?::[^=\n]+)?=[^=]", re.M)
+TRUNK, CACHE, SPLICED, BOTH = "trunk", "trunk + n-gram cache", "trunk + spliced chunks", "trunk + chunks + cache"
+CLOSED, OPEN = "block rows, history closed", "block rows, history open"
+COLUMNS = (
+    "tokens read", "predicted by", "texts", "bits per byte", "against nothing read",
+    "bits per token of names defined elsewhere", "against nothing read", "ms a token",
+)  # fmt: skip
 
 
-@dataclass
-class Bits:
-    """Sums of bits, bytes of text, and bits on identifiers defined elsewhere."""
+class Text:
+    """One text to predict: ids, what is in view before it, and all that the repository says before that."""
 
-    bits: float = 0.0
-    size: int = 0
-    named: float = 0.0
-    names: int = 0
+    def __init__(self, tokenizer: Any, ids: np.ndarray, place: int) -> None:
+        self.before = ids[: place - VIEW]
+        self.view, self.ids = ids[place - VIEW : place].tolist(), ids[place : place + TEXT].tolist()
+        self.size = sum(len(tokenizer.token_bytes(token)) for token in self.ids)
+        self.named_T = named_tokens(tokenizer, self.before.tolist(), self.view, self.ids)
 
-    def add(self, nats_T: np.ndarray, size: int, named_T: np.ndarray) -> None:
-        self.bits += float(nats_T.sum()) / math.log(2)
-        self.size += size
-        self.named += float(nats_T[named_T].sum()) / math.log(2)
-        self.names += int(named_T.sum())
-
-
-@dataclass
-class Cells:
-    """For the fit: (trunk's probability, cache's probability) of the true token, by kind of match."""
-
-    pairs: dict[tuple[int, int], list[tuple[float, float]]] = field(default_factory=dict)
-
-    def best(self) -> dict[tuple[int, int], float]:
-        grid = np.linspace(0.02, 0.98, 49)
-        found = {}
-        for cell, pairs in sorted(self.pairs.items(), reverse=True):
-            own, cache = np.array(pairs).T
-            gain = [np.log((1 - share) * own + share * cache + 1e-12).sum() for share in grid]
-            found[cell] = round(float(grid[int(np.argmax(gain))]), 2)
-        return found
+    def read(self, amount: int) -> np.ndarray | None:
+        """The last `amount` tokens before the view; None where there are not even a quarter as many."""
+        return None if amount and len(self.before) < amount // 4 else self.before[len(self.before) - amount :][:amount]
 
 
 def places(ids: np.ndarray, count: int) -> Iterator[int]:
@@ -81,77 +81,127 @@ def named_tokens(tokenizer: Any, read: Sequence[int], view: Sequence[int], text:
     return marked
 
 
-class Reader:
-    """A package's memory states, read once from its start and kept at the places that are asked for."""
-
-    def __init__(self, model: Any, ids: np.ndarray) -> None:
-        self.model, self.ids = model, ids
-
-    def memory(self, start: int, end: int) -> dict[int, Any]:
-        state = self.model.start()
-        if end > start:
-            _, state = self.model.read([int(i) for i in self.ids[start:end]], state)
-        return state.memory
+def nats_of(logits_TV: torch.Tensor, ids: Sequence[int]) -> np.ndarray:
+    return -logits_TV.log_softmax(-1)[torch.arange(len(ids)), torch.tensor(ids)].numpy()
 
 
-def block_nats(model: Any, view_state: Any, memory: dict[int, Any], text: Sequence[int]) -> np.ndarray:
-    """Nats of the text's tokens as drafted in blocks (each behind its true past), the memory replaced by `memory`."""
-    import torch
+def trunk_logits(model: Any, text: Text) -> torch.Tensor:
+    """Rows [T, V] that predict the text, behind the view."""
+    _, state = model.commit(text.view[:-1], model.start(), rows=slice(0, 0))
+    return model.commit([text.view[-1], *text.ids[:-1]], state)[0]
 
+
+def spliced_logits(trunk: Any, text: Text, chunks: Chunks) -> torch.Tensor:
+    """As `trunk_logits`, with the most similar chunks before the view, chosen anew for each segment."""
+    _, state = trunk.commit(text.view[:-1], trunk.start(), rows=slice(0, 0))
+    whole, found = [*text.view, *text.ids], []
+    for at in range(VIEW - 1, VIEW + TEXT - 1, SEGMENT):
+        segment = whole[at : at + SEGMENT]
+        logits_TV, _ = trunk.commit(segment, chunks.before(state, whole[at + 1 - SEGMENT : at + 1]))
+        found.append(logits_TV)
+        _, state = trunk.commit(segment, state, rows=slice(0, 0))
+    return torch.cat(found)[:TEXT]
+
+
+def cached_nats(logits_TV: torch.Tensor, text: Text, cache: RepositoryCache, cells: Cells | None) -> np.ndarray:
+    whole, nats_T = text.view + text.ids, np.empty(TEXT)
+    for row, token in enumerate(text.ids):
+        match = cache.find(whole[VIEW + row - ORDERS[0] : VIEW + row])
+        nats_T[row] = -float(mix(logits_TV[row], match)[token])
+        if cells is not None and match is not None:
+            share = float(match.shares[match.tokens == token].sum())
+            kind = match.order, min(match.seen, 3) if len(match.tokens) == 1 else 0
+            cells.setdefault(kind, []).append((float(logits_TV[row].softmax(-1)[token]), share))
+    return nats_T
+
+
+Cells = dict[tuple[int, int], list[tuple[float, float]]]  # trunk's and cache's probability of the true token, by match
+
+
+def best_beliefs(cells: Cells) -> dict[tuple[int, int], float]:
+    grid, found = np.linspace(0.02, 0.98, 49), {}
+    for cell, pairs in sorted(cells.items(), reverse=True):
+        own, cache = np.array(pairs).T
+        gain = [np.log((1 - share) * own + share * cache + 1e-12).sum() for share in grid]
+        found[cell] = round(float(grid[int(np.argmax(gain))]), 2)
+    return found
+
+
+def memory_of(model: Any, read: Sequence[int]) -> dict[int, torch.Tensor]:
+    """The memory of a model that has read these tokens and nothing else."""
+    return model.read(list(read), model.start())[1].memory
+
+
+def block_nats(model: Any, text: Text, memory: dict[int, torch.Tensor]) -> np.ndarray:
+    """Nats of the text's tokens as drafted in blocks, each behind its true past, with this memory in the slots."""
     from model.protocol import Block
     from model.sprig import SprigState
 
-    nats = []
-    state = view_state
-    masked = torch.ones(BLOCK, dtype=torch.bool)
-    for start in range(0, len(text) - BLOCK + 1, BLOCK):
-        target = torch.tensor(text[start : start + BLOCK])
-        with_memory = SprigState(state.trunk, memory, state.unwritten, state.last)
-        logits_TV = model.preview(Block(target, masked), with_memory)
-        nats.append(-logits_TV.log_softmax(-1)[torch.arange(BLOCK), target].numpy())
+    _, state = model.commit(text.view, model.start(), rows=slice(0, 0))
+    nats, masked = [], torch.ones(BLOCK, dtype=torch.bool)
+    for start in range(0, TEXT, BLOCK):
+        target = torch.tensor(text.ids[start : start + BLOCK])
+        remembering = SprigState(state.trunk, memory, state.unwritten, state.last)
+        nats.append(nats_of(model.preview(Block(target, masked), remembering), target.tolist()))
         _, state = model.commit(target, state, rows=slice(0, 0))
     return np.concatenate(nats)
 
 
-def measure(model: Any, tokenizer: Any, ids: np.ndarray, count: int, amounts: Sequence[int], blocks: bool,
-            table: dict[tuple[int, str], Bits], cells: Cells | None) -> None:  # fmt: skip
-    import torch
+def measure(
+    model: Any, text: Text, amounts: Sequence[int], blocks: bool, cells: Cells | None
+) -> dict[str, list[float]]:
+    """By "amount|way": bits, bytes, bits on names, their tokens, milliseconds a token."""
+    found: dict[str, list[float]] = {}
 
-    from model.repository_cache import ORDERS, RepositoryCache, mix
+    def add(amount: int, way: str, nats_T: np.ndarray, seconds: float) -> None:
+        bits_T = nats_T / math.log(2)
+        spent = 1000 * seconds / TEXT
+        named = float(bits_T[text.named_T].sum())
+        found[f"{amount}|{way}"] = [float(bits_T.sum()), text.size, named, int(text.named_T.sum()), spent]
 
-    for place in places(ids, count):
-        view, text = ids[place - VIEW : place].tolist(), ids[place : place + TEXT].tolist()
-        _, view_state = model.commit(view[:-1], model.start(), rows=slice(0, 0))
-        logits_TV, _ = model.commit([view[-1], *text[:-1]], view_state)
-        _, view_state = model.commit(view[-1:], view_state, rows=slice(0, 0))
-        size = sum(len(tokenizer.token_bytes(token)) for token in text)
-        own_T = -logits_TV.log_softmax(-1)[torch.arange(TEXT), torch.tensor(text)].numpy()
-        for amount in amounts:
-            start = max(0, place - VIEW - amount)
-            if amount and place - VIEW - start < amount // 4:
-                continue
-            read = ids[start : place - VIEW].tolist()
-            named_T = named_tokens(tokenizer, ids[: place - VIEW].tolist(), view, text)
-            cache = RepositoryCache()
-            cache.add("read", read)
-            cache.add("view", view)
-            whole = view + text
-            mixed_T = np.empty(TEXT)
-            for row in range(TEXT):
-                match = cache.find(whole[VIEW + row - ORDERS[0] : VIEW + row])
-                mixed_T[row] = -float(mix(logits_TV[row], match)[text[row]])
-                if cells is not None and match is not None:
-                    share = float(match.shares[match.tokens == text[row]].sum())
-                    kind = match.order, min(match.seen, 3) if len(match.tokens) == 1 else 0
-                    cells.pairs.setdefault(kind, []).append((math.exp(-own_T[row]), share))
-            table.setdefault((amount, "trunk"), Bits()).add(own_T, size, named_T)
-            table.setdefault((amount, "trunk + n-gram cache"), Bits()).add(mixed_T, size, named_T)
-            if blocks:
-                closed = block_nats(model, view_state, {}, text)
-                memory = Reader(model, ids).memory(start, place)
-                opened = block_nats(model, view_state, memory, text)
-                table.setdefault((amount, "block rows, history closed"), Bits()).add(closed, size, named_T)
-                table.setdefault((amount, "block rows, history open"), Bits()).add(opened, size, named_T)
+    logits_TV = trunk_logits(model, text)
+    for amount in amounts:
+        read = text.read(amount)
+        if read is None:
+            continue
+        if blocks:
+            memory = memory_of(model, [*read, *text.view]) if amount <= BLOCKS_UP_TO else None
+            for way, held in ((CLOSED, {}), (OPEN, memory)):
+                began = time.perf_counter()
+                if held is not None:
+                    add(amount, way, block_nats(model, text, held), time.perf_counter() - began)
+            continue
+        cache = RepositoryCache()
+        cache.add("read", read)
+        cache.add("view", text.view)
+        cache.find(text.view)  # builds the index
+        add(amount, TRUNK, nats_of(logits_TV, text.ids), 0.0)
+        began = time.perf_counter()
+        nats_T = cached_nats(logits_TV, text, cache, cells)
+        cached = time.perf_counter() - began
+        add(amount, CACHE, nats_T, cached)
+        if cells is None and amount:
+            chunks = Chunks(model.trunk, read)
+            spliced_TV = spliced_logits(model.trunk, text, chunks)
+            add(amount, SPLICED, nats_of(spliced_TV, text.ids), chunks.seconds)
+            add(amount, BOTH, cached_nats(spliced_TV, text, cache, None), chunks.seconds + cached)
+    return found
+
+
+def rows_of(kept: Sequence[dict[str, list[float]]]) -> list[tuple[str, ...]]:
+    """The table; every way is held against the trunk, or closed slots, on the same texts."""
+    rows = []
+    ways = dict.fromkeys(key for one in kept for key in one)
+    order = (TRUNK, CACHE, SPLICED, BOTH, CLOSED, OPEN)
+    for amount, way in sorted((key.split("|") for key in ways), key=lambda key: (order.index(key[1]), int(key[0]))):
+        key, base = f"{amount}|{way}", f"0|{CLOSED if way in (CLOSED, OPEN) else TRUNK}"
+        ours = [one for one in kept if key in one]
+        bits, size, named, names, spent = np.sum([one[key] for one in ours], 0)
+        base_bits, _, base_named, *_ = np.sum([one[base] for one in ours], 0)
+        row = (f"{int(amount):,}", way, str(len(ours)), f"{bits / size:.3f}", f"{bits / base_bits - 1:+.1%}")
+        per_name = f"{named / max(names, 1):.2f}", f"{named / max(base_named, 1e-9) - 1:+.1%}"
+        rows.append((*row, *per_name, f"{spent / len(ours):.2f}"))
+    return rows
 
 
 def main() -> None:
@@ -164,34 +214,46 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path("runs/corpus"))
     parser.add_argument("--places", type=int, default=4, help="texts of each package")
     parser.add_argument("--amounts", type=int, nargs="+", default=list(AMOUNTS))
-    parser.add_argument("--blocks", action="store_true", help="block rows too (reads every amount through the trunk)")
+    parser.add_argument(
+        "--blocks", action="store_true", help="block rows instead (reads every amount through the trunk)"
+    )
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--seconds", type=float, default=240, help="begin no further text after so long")
+    parser.add_argument("--store", type=Path)
     arguments = parser.parse_args()
+    began = time.monotonic()
     split = "validation" if arguments.fit else "test"
     names = [package.name for package in corpus.packages() if package.split == split]
     found = [path for name in names if (path := arguments.corpus / f"{name}.npy").exists()]
     trunk, tokenizer = load("smollm2", "int8")
     model = Sprig(trunk, block_side_files.load(trunk.config))
-    table: dict[tuple[int, str], Bits] = {}
-    cells = Cells() if arguments.fit else None
-    for path in found:
-        measure(model, tokenizer, np.load(path), arguments.places, arguments.amounts, arguments.blocks, table, cells)
-        print(path.stem, flush=True)
+    cells: Cells | None = {} if arguments.fit else None
+    store = arguments.store or Path(f"runs/memory{'_blocks' if arguments.blocks else ''}.jsonl")
+    lines = store.read_text().splitlines() if store.exists() and not arguments.fit else []
+    kept = {(row["package"], row["place"]): row["found"] for row in map(json.loads, lines)}
+    arrays = {path.stem: np.load(path) for path in found}
+    texts = [(name, place) for name, ids in arrays.items() for place in places(ids, arguments.places)]
+    for name, place in sorted(texts, key=lambda entry: hash(entry[1])):
+        if (name, place) in kept or time.monotonic() - began > arguments.seconds:
+            continue
+        text = Text(tokenizer, arrays[name], place)
+        kept[name, place] = measure(model, text, arguments.amounts, arguments.blocks, cells)
+        print(name, place, round(time.monotonic() - began), flush=True)
+        if cells is None:
+            with store.open("a") as log:
+                log.write(json.dumps({"package": name, "place": place, "found": kept[name, place]}) + "\n")
     if cells is not None:
-        print(cells.best())
+        print(best_beliefs(cells))
         return
-    rows = [
-        (f"{amount:,}", way, f"{bits.bits / bits.size:.3f}", f"{bits.named / max(bits.names, 1):.2f}", bits.names)
-        for (amount, way), bits in sorted(table.items(), key=lambda entry: (entry[0][1], entry[0][0]))
-    ]
+    rows = rows_of(list(kept.values()))
     for row in rows:
         print(row)
     save(
-        "sprig-memory",
-        ("tokens read", "predicted by", "bits per byte", "bits per token of names defined elsewhere", "such tokens"),
+        "sprig-memory-blocks" if arguments.blocks else "sprig-memory",
+        COLUMNS,
         rows,
-        f"int8, {arguments.places} texts of {TEXT} tokens of each test package "
-        f"({', '.join(path.stem for path in found)}), {VIEW} tokens in view.",
+        f"int8; texts of {TEXT} tokens from packages kept from training ({', '.join(sorted({name for name, _ in kept}))}), {VIEW} tokens in view; "
+        "milliseconds on top of the trunk's pass (block rows: with it), on a machine with other work.",
         "python -m benchmarks.sprig_memory" + (" --blocks" if arguments.blocks else ""),
     )
 

@@ -1,8 +1,8 @@
 """The tables of the README, made from what was measured: `python -m benchmarks.tables`.
 
 A benchmark hands its table to `save`: a JSON file under benchmarks/results/. This command renders each file between
-its markers, `<!-- table NAME -->` and `<!-- end NAME -->`, in README.md and benchmarks/README.md. A table without a
-file stays empty.
+its markers, `<!-- table NAME -->` and `<!-- end NAME -->`, in README.md, benchmarks/README.md and docs/sprig.md. A
+table without a file stays empty.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
-PAGES = (ROOT / "README.md", ROOT / "benchmarks" / "README.md")
+PAGES = (ROOT / "README.md", ROOT / "benchmarks" / "README.md", ROOT / "docs" / "sprig.md")
 MARKED = re.compile(r"(<!-- table (?P<name>[\w-]+) -->\n)(.*?)(<!-- end (?P=name) -->)", re.DOTALL)
 
 

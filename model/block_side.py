@@ -1,5 +1,5 @@
 """What turns a frozen trunk into a block-diffusion model: mask and slot embeddings, low-rank adapters, history slots,
-a sampler.
+a sampler; and a successor, which drafts from the trunk's own rows.
 
 Rows of a block go through the trunk's own layers with the adapters added; committed tokens never do (gated LoRA:
 https://arxiv.org/abs/2507.11851). Shape letters as in `llama.py`, and N blocks, B rows of a block.
@@ -7,6 +7,7 @@ https://arxiv.org/abs/2507.11851). Shape letters as in `llama.py`, and N blocks,
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 import torch
@@ -15,19 +16,22 @@ from torch import nn
 
 from model.layers.history import HistorySlot
 from model.layers.low_rank import LowRank
+from model.layers.successor import Successor
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel, rotate
 
 
 @dataclass(frozen=True)
 class BlockSideConfig:
     """Sizes of the trained part. `memory_layers` have a history slot, written every `chunk` tokens; `slots` bounds a
-    block."""
+    block; drafts are chosen from a `shortlist` of frequent tokens."""
 
     rank: int = 32
     slots: int = 64
     memory_layers: tuple[int, ...] = (4, 9, 14, 19, 24, 29)
     chunk: int = 64
     sampler: int = 1024
+    successor: int = 1024
+    shortlist: int = 8192
 
     def as_json(self) -> dict:
         return asdict(self)
@@ -51,13 +55,14 @@ class Context:
 
     `keys_LKTD` (after rotary) and `values_LKTD` of committed tokens; `hidden_NT` marks those a block must not see
     (None: all seen); `memory` holds a state [N, H, D, D] for every memory layer, or nothing where the history is
-    switched off.
+    switched off. `watch` is told, for each memory layer, ln Σ exp [H, N, B] of the logits beside the slot's.
     """
 
     keys_LKTD: torch.Tensor
     values_LKTD: torch.Tensor
     hidden_NT: torch.Tensor | None
     memory: dict[int, torch.Tensor]
+    watch: Callable[[int, torch.Tensor], None] | None = None
 
 
 class BlockSide(nn.Module):
@@ -75,6 +80,8 @@ class BlockSide(nn.Module):
         self.sampler_in = nn.Linear(2 * trunk.width, config.sampler)
         self.sampler_out = nn.Linear(config.sampler, trunk.width, bias=False)
         nn.init.zeros_(self.sampler_out.weight)
+        self.successor = Successor(trunk.width, config.successor)
+        self.register_buffer("shortlist_F", torch.arange(min(config.shortlist, trunk.vocabulary)))
 
     def adapter(self, layer: int) -> AdapterLayer:
         return self.layers[layer]  # type: ignore[return-value]
@@ -147,6 +154,8 @@ def attend_block(side: BlockSide, index: int, heads: Heads, turn_NBD: torch.Tens
     parts = [past, torch.einsum("nbkgd,nckd->kngbc", scaled_NBKGD, k_NBKD)]
     slot = side.slot(index) if index in context.memory else None
     if slot is not None:
+        if context.watch is not None:
+            context.watch(index, torch.cat(parts, -1).logsumexp(-1).transpose(1, 2).flatten(0, 1))
         logit_KG = slot.logit_H(rows).view(kv_heads, 1, group, 1, 1)
         parts.append(logit_KG.expand(kv_heads, blocks, group, rows, 1).to(past.dtype))
     weight = torch.cat(parts, -1).softmax(-1)

@@ -14,11 +14,27 @@ import torch
 import torch.nn.functional as F
 
 from model.block_side import BlockSide, Context, attend_block, split_heads
-from model.layers.causal_attention import CausalMask, attend
+from model.layers.causal_attention import STEP, CausalMask, attend
 from model.layers.linear import Linear
 from model.layers.low_rank import LowRank
 from model.llama import LlamaModel, rotate
 from model.window import Window
+
+
+class GroupMask:
+    """Known rows see what is before them; the rows of group k, beside known row k, see what that row sees, and each
+    other. Without known rows there is one group, which sees all that is past but the last, whose place it takes."""
+
+    def __init__(self, past: int, known: int, groups: int, width: int, like: torch.Tensor) -> None:
+        rows = known + groups * width
+        end = -(-(past + rows) // STEP) * STEP
+        bias_RP = like.new_full((rows, end), float("-inf"))
+        bias_RP[:known].triu_(past + 1)
+        for group in range(groups):
+            own = slice(known + group * width, known + (group + 1) * width)
+            bias_RP[own, : past + (group + 1 if known else -1)] = 0
+            bias_RP[own, past + own.start : past + own.stop] = 0
+        self.slices = [(slice(0, rows), end, bias_RP[:, None])]
 
 
 def foresee(
@@ -31,47 +47,78 @@ def foresee(
 ) -> tuple[torch.Tensor, torch.Tensor, Window]:
     """Normed rows of the known tokens [K, E] and of their masks [K, M, E], and the window with the known tokens.
 
-    Known rows come out as from `LlamaModel.read`, to the bit: they share the projections with the masks, whose rows
-    do not depend on each other, and nothing else. `memory` holds a state [1, H, D, D] for each memory layer.
+    Known rows come out as from `LlamaModel.read`, to the bit: they share projections and attention with the masks,
+    whose rows do not depend on each other, and nothing else. `memory` holds a state [1, H, D, D] for each memory layer.
     """
     count, past = len(known), window.length
-    after = window.extend(count)
-    keys_LKCD, values_LKCD = after.storage()
-    causal = CausalMask(past, count, trunk.norm_E)
     known_K = torch.as_tensor(known, dtype=torch.int64, device=trunk.device)
-    place_K = past + torch.arange(count, device=trunk.device)
-    place_KM = place_K[:, None] + 1 + torch.arange(width, device=trunk.device)
-    turn_KD, turn_KMD = trunk.turns_TD[place_K], trunk.turns_TD[place_KM]
-    column_T = torch.arange(past + count, device=trunk.device)
-    context = Context(
-        keys_LKCD[:, :, : past + count],
-        values_LKCD[:, :, : past + count],
-        column_T > place_K[:, None],
-        {layer: state.expand(count, -1, -1, -1) for layer, state in memory.items()},
-    )
     masks_ME = side.mask_E + side.slot_SE[:width]
     x_RE = torch.cat([trunk.embedding_VE[known_K].float(), masks_ME.repeat(count, 1)])
+    place_K = past + torch.arange(count, device=trunk.device)
+    place_KM = place_K[:, None] + 1 + torch.arange(width, device=trunk.device)
+    place_R = torch.cat([place_K, place_KM.flatten()])
+    hidden_RE, longer = _through(trunk, side, x_RE, place_R, window, (count, count, width), memory)
+    return hidden_RE[:count], hidden_RE[count:].unflatten(0, (count, width)), longer.prefix(past + count)
+
+
+def look(
+    trunk: LlamaModel, side: BlockSide, x_BE: torch.Tensor, window: Window, memory: dict[int, torch.Tensor]
+) -> torch.Tensor:
+    """Normed rows [B, E] of one block that begins at the place of the window's last token, which it does not see. The
+    window stays as it is."""
+    place_B = window.length - 1 + torch.arange(len(x_BE), device=trunk.device)
+    return _through(trunk, side, x_BE, place_B, window, (0, 1, len(x_BE)), memory)[0]
+
+
+def _through(
+    trunk: LlamaModel,
+    side: BlockSide,
+    x_RE: torch.Tensor,
+    place_R: torch.Tensor,
+    window: Window,
+    shape: tuple[int, int, int],
+    memory: dict[int, torch.Tensor],
+) -> tuple[torch.Tensor, Window]:
+    """Rows (so many known ones, then groups of so many) through all layers, and a window with their keys at its end.
+
+    That all keys stand in one store lets one product attend for all rows; only a layer with a history slot takes known
+    rows and groups apart.
+    """
+    known, groups, width = shape
+    past, rows = window.length, known + groups * width
+    longer = window.extend(rows)
+    keys_LKCD, values_LKCD = longer.storage()
+    turn_RD = trunk.turns_TD[place_R]
+    mask, causal = GroupMask(past, *shape, trunk.norm_E), CausalMask(past, known, trunk.norm_E)
+    seen = past + known if known else past - 1
+    hidden_NT = torch.arange(seen, device=trunk.device) > place_R[:known, None] if known else None
+    states = {layer: state.expand(groups, -1, -1, -1) for layer, state in memory.items()}
+    context = Context(keys_LKCD[:, :, :seen], values_LKCD[:, :, :seen], hidden_NT, states)
     for index, layer in enumerate(trunk.layers):
         adapter = side.adapter(index)
         normed = F.rms_norm(x_RE, x_RE.shape[-1:], layer.attention_norm, layer.epsilon)
-        heads = split_heads(layer, _adapted(layer.qkv, adapter.qkv, normed, count))
-        q_KHD, k_KKD = (rotate(part[:count], turn_KD[:, None]) for part in heads[:2])
-        keys_LKCD[index, :, past : past + count] = k_KKD.transpose(0, 1)
-        values_LKCD[index, :, past : past + count] = heads[2][:count].transpose(0, 1)
-        pure = attend(q_KHD, keys_LKCD[index], values_LKCD[index], causal)
-        q, k, v = (part[count:].unflatten(0, (count, width)) for part in heads)
-        ahead = attend_block(side, index, (q, k, v), turn_KMD, context)
-        attended = torch.cat([pure, ahead.flatten(0, 1).flatten(1)])
-        x_RE = x_RE + _adapted(layer.output, adapter.output, attended, count)
+        plain = split_heads(layer, _adapted(layer.qkv, adapter.qkv, normed, known))
+        turned = rotate(torch.cat(plain[:2], 1), turn_RD[:, None])
+        q_RHD, k_RKD = turned.split([layer.heads, layer.kv_heads], 1)
+        keys_LKCD[index, :, past : past + rows] = k_RKD.transpose(0, 1)
+        values_LKCD[index, :, past : past + rows] = plain[2].transpose(0, 1)
+        if index in states:
+            pure = attend(q_RHD[:known], keys_LKCD[index], values_LKCD[index], causal) if known else x_RE.new_empty(0)
+            q, k, v = (part[known:].unflatten(0, (groups, width)) for part in plain)
+            ahead = attend_block(side, index, (q, k, v), turn_RD[known:].unflatten(0, (groups, width)), context)
+            ahead_RE = ahead.flatten(0, 1).flatten(1)
+            attended = torch.cat([pure, ahead_RE]) if known else ahead_RE
+        else:
+            attended = attend(q_RHD, keys_LKCD[index], values_LKCD[index], mask)
+        x_RE = x_RE + _adapted(layer.output, adapter.output, attended, known)
         normed = F.rms_norm(x_RE, x_RE.shape[-1:], layer.mlp_norm, layer.epsilon)
-        gate, up = _adapted(layer.gate_up, adapter.gate_up, normed, count).chunk(2, dim=-1)
-        x_RE = x_RE + _adapted(layer.down, adapter.down, F.silu(gate) * up, count)
-    hidden_RE = trunk.normed(x_RE)
-    return hidden_RE[:count], hidden_RE[count:].unflatten(0, (count, width)), after
+        gate, up = _adapted(layer.gate_up, adapter.gate_up, normed, known).chunk(2, dim=-1)
+        x_RE = x_RE + _adapted(layer.down, adapter.down, F.silu(gate) * up, known)
+    return trunk.normed(x_RE), longer
 
 
 def _adapted(linear: Linear, adapter: LowRank, x_RE: torch.Tensor, pure: int) -> torch.Tensor:
     """The projection of all rows, with the adapter added to those after the first `pure`."""
     y = linear(x_RE)
-    y[pure:] += adapter(x_RE[pure:])
+    y[pure:].addmm_(x_RE[pure:] @ adapter.a.mT, adapter.b.mT)
     return y

@@ -20,14 +20,14 @@ ORDERS = (12, 8, 6, 4, 3, 2)  # lengths of context that are looked up, longest f
 # How much a match is believed, by its order and by how often it was seen (once, twice, three times or more), when all
 # of its continuations agree; and when they differ. Fitted on the validation packages by `benchmarks.sprig_memory`.
 AGREED = {
-    12: (0.90, 0.93, 0.95),
-    8: (0.85, 0.90, 0.93),
-    6: (0.75, 0.82, 0.88),
-    4: (0.50, 0.62, 0.75),
-    3: (0.35, 0.48, 0.62),
-    2: (0.15, 0.25, 0.40),
+    12: (0.78, 0.92, 0.92),
+    8: (0.50, 0.56, 0.72),
+    6: (0.36, 0.42, 0.66),
+    4: (0.24, 0.40, 0.58),
+    3: (0.12, 0.16, 0.26),
+    2: (0.06, 0.08, 0.16),
 }
-DIFFERED = {12: 0.75, 8: 0.65, 6: 0.55, 4: 0.40, 3: 0.30, 2: 0.20}
+DIFFERED = {12: 0.62, 8: 0.28, 6: 0.18, 4: 0.12, 3: 0.10, 2: 0.04}
 _SAMPLE = 4096  # followers of one context that are counted at most: two common tokens in a large repository have many
 _REWIND = 64  # tokens that a state can forget at most
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
@@ -175,6 +175,11 @@ class CachedModel:
             context.append(int(match.tokens[match.shares.argmax()]))
             drafts_MV[row, context[-1]] = 1
         return torch.cat([logits_TV, drafts_MV]), [after]
+
+    def succeed(self, state: CachedState, token: int, width: int) -> list[int]:
+        """What the model itself drafts, where it does. See `Succeeding` in `model.decoding.draft_verify`."""
+        draft = getattr(self.model, "succeed", None)
+        return draft(state.inner, token, width) if draft is not None else []
 
     def rewind(self, state: CachedState, position: int) -> CachedState:
         """The state as it was at an earlier position. Raises ValueError where that is no longer known."""

@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from model.block_side import BlockSide, Context, run_rows
-from model.foresight import foresee
+from model.block_side import BlockSide
+from model.foresight import foresee, look
+from model.layers.linear import Int8Linear, outputs_of
 from model.llama import LlamaModel, LlamaState, rotate
 from model.protocol import Block
 
+_DOUBTFUL = 0.1  # a chain of drafts ends where it is less likely than this to stand as a whole
 _PIECE = 512  # tokens of one pass of the trunk; none is evicted before the memory took it up
 
 
@@ -63,6 +65,9 @@ class Sprig:
         self.device = trunk.device
         if trunk.config.begin_id is None:
             raise ValueError("the block side needs a trunk with a begin token")
+        self._shortlist_F = self.side.shortlist_F.to(trunk.device)
+        self._shortlist = outputs_of(trunk.head, self._shortlist_F)
+        self._successor = side.successor.frozen(int8=isinstance(trunk.head, Int8Linear))
 
     @property
     def longest_block(self) -> int:
@@ -108,12 +113,9 @@ class Sprig:
         tokens_1B = torch.cat([last, block.tokens.to(self.device)])[None]
         masked_1B = torch.cat([torch.zeros(1, dtype=torch.bool), block.masked.cpu()])[None].to(self.device)
         window = self.trunk.make_room(state.trunk.window, len(block.tokens))
-        window = window.prefix(window.length - 1)
-        context = Context(window.keys_LKTD, window.values_LKTD, None, self._memory_of(state))
         x_1BE = self.side.embed(self.trunk, tokens_1B, masked_1B)
-        turn_1BD = self.trunk.turns_TD[window.length : window.length + tokens_1B.shape[1]][None]
-        hidden_1BE = run_rows(self.trunk, self.side, x_1BE, turn_1BD, context)
-        return self.trunk.logits(hidden_1BE[0, :-1])
+        hidden_BE = look(self.trunk, self.side, x_1BE[0], window, self._memory_of(state))
+        return self.trunk.logits(hidden_BE[:-1])
 
     def rewind(self, state: SprigState, position: int) -> SprigState:
         """The state as it was at an earlier position, while the tokens between are not yet in the memory.
@@ -151,12 +153,37 @@ class Sprig:
     @torch.inference_mode()
     def draft(self, hidden_ME: torch.Tensor, token: int) -> list[int]:
         """The greedy chain through a group of mask rows: each row hears the token before it, then speaks."""
-        chain: list[int] = []
+        chain, sure = [], 1.0
         for hidden_E in hidden_ME:
-            previous_E = self.trunk.embedding_VE[token].float()
-            token = int(self.trunk.logits(self.side.condition(hidden_E, previous_E)[None]).argmax())
+            token, p = self._likeliest(self.side.condition(hidden_E, self.trunk.embedding_VE[token].float()))
+            sure *= p
+            if sure < _DOUBTFUL:
+                break
             chain.append(token)
         return chain
+
+    @torch.inference_mode()
+    def succeed(self, state: SprigState, token: int, width: int) -> list[int]:
+        """Up to `width` tokens that are likely to follow `token`, had it been written after the state: the successor
+        goes on from the trunk's last row. None where that row is not known."""
+        if not len(state.trunk.recent_TE):
+            return []
+        chain, sure = [], 1.0
+        hidden_E = state.trunk.recent_TE[-1].float()
+        for _ in range(width):
+            hidden_E = self._successor(hidden_E, self.trunk.embedding_VE[token].float())
+            token, p = self._likeliest(hidden_E)
+            sure *= p
+            if sure < _DOUBTFUL:
+                break
+            chain.append(token)
+        return chain
+
+    def _likeliest(self, hidden_E: torch.Tensor) -> tuple[int, float]:
+        """The likeliest token of the shortlist, and its probability there."""
+        p_F = self._shortlist(hidden_E[None])[0].softmax(-1)
+        best = int(p_F.argmax())
+        return int(self._shortlist_F[best]), float(p_F[best])
 
     def _memory_of(self, state: SprigState) -> dict[int, torch.Tensor]:
         return {layer: state_HDD[None] for layer, state_HDD in state.memory.items()}

@@ -57,15 +57,30 @@ class Foreseeing(Protocol[State]):
         ...
 
 
+@runtime_checkable
+class Succeeding(Protocol[State]):
+    """A BlockModel that drafts from its last row, at next to no cost."""
+
+    def succeed(self, state: State, token: int, width: int) -> list[int]:
+        """The likely continuation, had `token` been written after everything read."""
+        ...
+
+
 @dataclass(frozen=True)
 class Drafting:
-    """width: draft tokens of one pass at most. preview: let the model draft where no earlier text matches (one
-    with the attribute `drafts = False` is never asked).
-    foresight: draft tokens that a Foreseeing model looks ahead; its passes grow with the square."""
+    """width: draft tokens of one pass at most. ngrams: drafts from earlier text.
+    preview: let the model draft in passes of its own where no earlier text matches (one with the attribute
+    `drafts = False` is never asked). succession: draft tokens of a Succeeding model. foresight: draft tokens that a
+    Foreseeing model looks ahead in the verifying pass, which grows with the square."""
 
     width: int = 8
+    ngrams: bool = True
     preview: bool = True
-    foresight: int = 3
+    succession: int = 4
+    foresight: int = 0
+
+
+_LONG = 4  # a match of so many tokens of earlier text is believed before the model's own drafts
 
 
 class _Patience:
@@ -96,15 +111,20 @@ def generate(
     drafting = drafting or Drafting()
     run = Run(tokenizer, request)
     state = model.start() if request.start is None else request.start
-    state = read(model, request.prompt[:-1], state, request.cancel)
+    pending = list(request.prompt)  # known or written, but not yet in the state
+    if len(pending) > drafting.width or isinstance(model, Foreseeing):  # too much for the first pass, or too dear there
+        state, pending = read(model, pending[:-1], state, request.cancel), pending[-1:]
     ngrams = NgramDrafter(request.sources, (*request.behind, *request.prompt))
     previews = drafting.preview and getattr(model, "drafts", True)
     patience = _Patience()
-    pending = [request.prompt[-1]]  # written, but not yet in the state
     ahead: list[int] = []  # drafts that the last pass left for this one
     while run.going:
         width = min(drafting.width, run.left - 1)
-        drafts = _free_drafts(run, ngrams, width) or ahead[:width]
+        drafts = _forced(run, width)
+        if not drafts and width > 0:
+            drafts = ngrams.propose(width, _LONG) if drafting.ngrams else []
+            drafts = drafts or ahead[:width] or _succession(model, state, pending, min(drafting.succession, width))
+            drafts = drafts or (ngrams.propose(width) if drafting.ngrams else [])
         previewed = False
         alone = not isinstance(model, (OnePass, Foreseeing))
         if not drafts and width > 0 and previews and alone and patience.willing():
@@ -112,7 +132,7 @@ def generate(
             previewed = True
         masks = width if previews and isinstance(model, OnePass) else 0
         foresight: Foresight[Any] | None = None
-        if previews and isinstance(model, Foreseeing) and len(drafts) <= drafting.foresight:
+        if drafting.foresight and isinstance(model, Foreseeing) and len(drafts) <= drafting.foresight:
             foresight = model.foresee(pending + drafts, drafting.foresight, state)
             logits_TV, states = foresight.logits_KV[len(pending) - 1 :], foresight.states
         else:
@@ -150,12 +170,15 @@ def generate(
     yield run.finish()
 
 
-def _free_drafts(run: Run, ngrams: NgramDrafter, width: int) -> list[int]:
-    """Drafts without a model: what the grammar forces, else what earlier text suggests."""
-    if width <= 0:
+def _forced(run: Run, width: int) -> list[int]:
+    """What the grammar leaves no choice about."""
+    return run.guide.forecast()[: max(width, 0)] if run.guide is not None else []
+
+
+def _succession(model: BlockModel[Any], state: Any, pending: list[int], width: int) -> list[int]:
+    if width <= 0 or len(pending) > 1 or not isinstance(model, Succeeding):
         return []
-    forced = run.guide.forecast()[:width] if run.guide is not None else []
-    return forced or ngrams.propose(width)
+    return model.succeed(state, pending[0], width)
 
 
 def _previewed(model: BlockModel[Any], state: Any, run: Run, pending: list[int], width: int) -> list[int]:

@@ -45,10 +45,10 @@ class NgramDrafter:
         """The output went on with `token`."""
         self._context.append(token)
 
-    def propose(self, width: int) -> list[int]:
-        """Up to `width` draft tokens; none where nothing matches."""
+    def propose(self, width: int, shortest: int = SHORTEST) -> list[int]:
+        """Up to `width` draft tokens; none where no suffix of at least `shortest` tokens matches."""
         context = self._context.tokens
-        for n in range(min(LONGEST, len(context)), SHORTEST - 1, -1):
+        for n in range(min(LONGEST, len(context)), shortest - 1, -1):
             gram = tuple(context[-n:])
             for text in self._texts:
                 if drafts := text.after(gram, width):

@@ -54,6 +54,10 @@ def main() -> None:
     trunk, _ = load("smollm2", "fp32")
     side = BlockSide(trunk.config, BlockSideConfig(**{**sizes, "memory_layers": tuple(sizes["memory_layers"])}))
     side.load_state_dict(saved["side"])
+    apart = arguments.folder / "successor.pt"
+    successor = torch.load(apart, weights_only=True) if apart.exists() else None
+    if successor is not None:
+        side.successor.load_state_dict(successor["successor"])
     summary = json.loads((arguments.corpus / "summary.json").read_text())
     listed = corpus.packages()
     used = [p for p in listed if p.name in saved["packages"] or (p.split != "train" and p.name in summary)]
@@ -63,6 +67,7 @@ def main() -> None:
         "steps": saved["step"],
         "minutes": round(saved["minutes"], 1),
         "validation": validation[-1]["validation"] if validation else None,
+        "successor": successor and {name: successor[name] for name in ("step", "minutes", "validation")},
         "command": "make corpus train export",
         "seed": 1,
         "packages": {

@@ -1,8 +1,9 @@
 """`python -m model.training.loop`: trains Sprig's block side; resumable, checkpointed, stoppable at any moment.
 
-Runs on a CPU, on a CUDA device, and under torchrun on several (gradients are averaged by all_reduce). The learning
-rate warms up, stays, and falls to nothing over the last part of the planned minutes; a run that is resumed with more
-minutes goes on from there.
+A run goes on from the last checkpoint of its folder; without one, from the block side that ships. Runs on a CPU, on a
+CUDA device, and under torchrun on several (gradients are averaged by all_reduce). The learning rate warms up, stays,
+and falls to nothing over the last part of the planned minutes; a run that is resumed with more minutes goes on from
+there. The successor is trained apart (`model.training.successor`).
 """
 
 from __future__ import annotations
@@ -23,15 +24,17 @@ from model.block_side import BlockSide, BlockSideConfig
 from model.llama import LlamaModel
 from model.training import corpus
 from model.training.noise import sample_blocks
-from model.training.step import StepResult, block_context, block_loss, clean_pass, written_memory
+from model.training.step import StepResult, block_context, block_loss, clean_pass, open_slots, written_memory
 from model.training.streams import Streams
+from model.weights import block_side_files
 from model.weights.catalogue import load
 
 BLOCK_SIZES = (4, 6, 8, 8, 12, 16)
 WINDOWS = (64, 192, 4096)
 DENSE = ("sampler_in", "sampler_out", "memory")  # full matrices take a smaller rate than low-rank ones
 DENSE_RATE = 0.3
-FREQUENT = 8192  # tokens that every step's softmax contains
+SCALARS = ("bias", "slope", "output")  # of a history slot: few, and far from where they should be, so faster
+SCALAR_RATE = 4.0
 MEMORY_OFF = 0.15  # share of steps without a history, so that the adapters also work alone
 
 
@@ -59,13 +62,10 @@ class Trainer:
         self.plan, self.trunk, self.side = plan, trunk, side.to(plan.device)
         self.rank = dist.get_rank() if dist.is_initialized() else 0
         self.world = dist.get_world_size() if dist.is_initialized() else 1
-        groups = [
-            {
-                "params": [p for name, p in side.named_parameters() if (name.split(".")[0] in DENSE) == dense],
-                "share": share,
-            }
-            for dense, share in ((False, 1.0), (True, DENSE_RATE))
-        ]
+        shares: dict[float, list[torch.nn.Parameter]] = {}
+        for name, parameter in trained(side).items():
+            shares.setdefault(rate_share(name), []).append(parameter)
+        groups = [{"params": parameters, "share": share} for share, parameters in shares.items()]
         self.optimizer = torch.optim.AdamW(groups, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.01)
         self.random = torch.Generator().manual_seed(plan.seed * 1000 + self.rank)
         split = {package.name: package.split for package in corpus.packages()}
@@ -75,9 +75,10 @@ class Trainer:
         self.packages = sorted(name for name in arrays if split.get(name) == "train")
         self.streams = Streams(train, plan.length, plan.seed * 1000 + self.rank)
         self.held_out = held_out
-        self.frequent_F = frequent_tokens(train, FREQUENT)
+        frequent_F = frequent_tokens(train, trunk.vocabulary)[: len(side.shortlist_F)]
+        self.side.shortlist_F.copy_(frequent_F.sort().values)
         self.minutes = 0.0
-        self.step = 0
+        self.step = self.warm_at = 0
         self.best = float("inf")
 
     def run_step(self, streams: Streams, generator: torch.Generator) -> StepResult:
@@ -91,17 +92,17 @@ class Trainer:
         if pick[2] < MEMORY_OFF:
             states = {}
         context = block_context(clean, states, batch, window, self.side.config.chunk)
-        return block_loss(self.trunk, self.side, clean, context, batch, self.frequent_F, generator)
+        return block_loss(self.trunk, self.side, clean, context, batch, generator)
 
     def learn(self) -> StepResult:
         for group in self.optimizer.param_groups:
-            share = learning_share(self.step, self.minutes, self.plan.minutes, self.plan.decay_share)
+            share = learning_share(self.step - self.warm_at, self.minutes, self.plan.minutes, self.plan.decay_share)
             group["lr"] = self.plan.rate * group["share"] * share
         result = self.run_step(self.streams, self.random)
         self.optimizer.zero_grad(set_to_none=True)
         result.loss.total.backward()
         if self.world > 1:
-            for parameter in self.side.parameters():
+            for parameter in trained(self.side).values():
                 if parameter.grad is None:
                     parameter.grad = torch.zeros_like(parameter)
                 dist.all_reduce(parameter.grad)
@@ -132,20 +133,75 @@ class Trainer:
         torch.save(
             {
                 "side": self.side.state_dict(), "config": self.side.config.as_json(), "step": self.step,
-                "optimizer": self.optimizer.state_dict(), "minutes": self.minutes, "best": self.best,
-                "packages": self.packages,
+                "optimizer": named_state(self.optimizer, trained(self.side)), "minutes": self.minutes,
+                "best": self.best, "packages": self.packages,
             },
             path.with_suffix(".tmp"),
         )  # fmt: skip
         path.with_suffix(".tmp").replace(path)
 
     def resume(self) -> None:
+        """Goes on from the folder's last checkpoint, else from the shipped block side where its sizes are these. What a
+        run before has read is not read again."""
         path = self.plan.folder / "last.pt"
         if path.exists():
             saved = torch.load(path, weights_only=True)
             self.side.load_state_dict(saved["side"])
-            self.optimizer.load_state_dict(saved["optimizer"])
+            restore_state(self.optimizer, trained(self.side), saved["optimizer"])
             self.step, self.minutes, self.best = saved["step"], saved["minutes"], saved["best"]
+        elif self._ships():
+            shipped = block_side_files.facts(block_side_files.SHIPPED)
+            loaded = block_side_files.load(self.trunk.config, block_side_files.SHIPPED)
+            self.side.load_state_dict(loaded.state_dict())
+            self.step, self.minutes = shipped["steps"], shipped["minutes"]
+        self.warm_at = self.step if not self.optimizer.state else 0
+        seed = self.plan.seed * 1000 + self.rank + self.step * 1_000_003
+        self.streams = Streams(self.streams.packages, self.plan.length, seed)
+        self.random.manual_seed(seed)
+        self._open_slots()
+
+    def _ships(self) -> bool:
+        """Whether a block side of these sizes ships."""
+        sizes = block_side_files.facts(block_side_files.SHIPPED)["block_side"]
+        return sizes == json.loads(json.dumps(self.side.config.as_json()))
+
+    def _open_slots(self) -> None:
+        """The same segment in every process, so that all open alike."""
+        streams, generator = Streams(self.streams.packages, self.plan.length, seed=7), torch.Generator().manual_seed(7)
+        ids_T, stream = streams.next()
+        clean = clean_pass(self.trunk, ids_T.to(self.plan.device))
+        with torch.no_grad():
+            states = written_memory(self.trunk, self.side, clean, stream)
+        batch = sample_blocks(self.plan.length, 8, self.plan.rows // 8, generator)
+        context = block_context(clean, states, batch, WINDOWS[-1], self.side.config.chunk)
+        shares = open_slots(self.trunk, self.side, clean, context, batch)
+        print("share of the history slots:", {layer: f"{share:.1e}" for layer, share in shares.items()}, flush=True)
+
+
+def trained(side: BlockSide) -> dict[str, torch.nn.Parameter]:
+    """All but the successor, which stands on the trunk alone."""
+    return {name: value for name, value in side.named_parameters() if not name.startswith("successor.")}
+
+
+def rate_share(name: str) -> float:
+    """The parameter's share in the learning rate."""
+    parts = name.split(".")
+    if parts[0] == "memory" and parts[-1] in SCALARS and len(parts) == 3:
+        return SCALAR_RATE
+    return DENSE_RATE if parts[0] in DENSE else 1.0
+
+
+def named_state(optimizer: torch.optim.Optimizer, parameters: dict[str, torch.nn.Parameter]) -> dict[str, dict]:
+    """What the optimizer keeps for each parameter, by its name: groups may change between runs."""
+    return {name: optimizer.state[value] for name, value in parameters.items() if value in optimizer.state}
+
+
+def restore_state(
+    optimizer: torch.optim.Optimizer, parameters: dict[str, torch.nn.Parameter], saved: dict[str, dict]
+) -> None:
+    for name, state in saved.items():
+        if name in parameters:
+            optimizer.state[parameters[name]] = state
 
 
 def learning_share(step: int, minutes: float, planned: float, decay_share: float, warm_up: int = 60) -> float:
@@ -154,9 +210,10 @@ def learning_share(step: int, minutes: float, planned: float, decay_share: float
     return min(1.0, (step + 1) / warm_up, max(left, 0.02))
 
 
-def frequent_tokens(arrays: list[np.ndarray], count: int) -> torch.Tensor:
-    counts = np.bincount(np.concatenate([ids[:50_000] for ids in arrays]))
-    return torch.from_numpy(np.sort(np.argsort(-counts)[:count]).astype(np.int64))
+def frequent_tokens(arrays: list[np.ndarray], vocabulary: int) -> torch.Tensor:
+    """All ids, the most frequent first."""
+    counts = np.bincount(np.concatenate([ids[:50_000] for ids in arrays]), minlength=vocabulary)
+    return torch.from_numpy(np.argsort(-counts, kind="stable"))
 
 
 def train(trainer: Trainer) -> None:

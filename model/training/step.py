@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -76,7 +77,7 @@ class StepResult:
 
 def block_loss(
     trunk: LlamaModel, side: BlockSide, clean: CleanPass, context: Context, batch: BlockBatch,
-    frequent_F: torch.Tensor, generator: torch.Generator,
+    generator: torch.Generator,
 ) -> StepResult:  # fmt: skip
     """Loss of the block rows, and how many drafted tokens the trunk would have taken (true neighbours given)."""
     device = clean.keys_LKTD.device
@@ -90,7 +91,9 @@ def block_loss(
     soft_NB = torch.where(draft_N[:, None], SOFT, 0.0).expand(position_NB.shape)
     weight_NB = batch.weight_NB.to(device)
     asked = weight_NB > 0
-    part_V = vocabulary_part(frequent_F, next_NB[asked].cpu(), trunk.vocabulary, RANDOM_RIVALS, generator).to(device)
+    part_V = vocabulary_part(
+        side.shortlist_F.cpu(), next_NB[asked].cpu(), trunk.vocabulary, RANDOM_RIVALS, generator
+    ).to(device)
     teacher_RE = clean.hidden_TE[position_NB[asked]]
     loss = row_loss(
         hidden_NBE[asked], conditioned_NBE[asked], teacher_RE, next_NB[asked], weight_NB[asked], soft_NB[asked],
@@ -104,3 +107,40 @@ def block_loss(
         accepted = right_NB.cumprod(1).sum(1).mean().item() if len(right_NB) else float("nan")
         first = right_NB[:, 0].mean().item() if len(right_NB) else float("nan")
     return StepResult(loss, accepted, first)
+
+
+@torch.no_grad()
+def beside_slots(
+    trunk: LlamaModel, side: BlockSide, clean: CleanPass, context: Context, batch: BlockBatch
+) -> dict[int, torch.Tensor]:
+    """For each memory layer, ln Σ exp [H] of what the history slot competes with, its mean over all block rows."""
+    found: dict[int, torch.Tensor] = {}
+    watched = replace(context, watch=lambda layer, sum_HNB: found.__setitem__(layer, sum_HNB.flatten(1).mean(1)))
+    position_NB = batch.positions_NB().to(clean.keys_LKTD.device)
+    x_NBE = side.embed(trunk, clean.ids_T[position_NB], batch.masked_NB.to(position_NB.device))
+    run_rows(trunk, side, x_NBE, trunk.turns_TD[clean.begin + position_NB], watched)
+    return found
+
+
+CLOSED, OPENED = 0.005, 0.05  # a slot with less than the first share of a row's attention is given the second
+
+
+@torch.no_grad()
+def open_slots(
+    trunk: LlamaModel, side: BlockSide, clean: CleanPass, context: Context, batch: BlockBatch
+) -> dict[int, float]:
+    """Gives closed history slots a share of the attention, so that gradients reach what stands behind them. They start
+    by adding nothing. Returns the mean share of every memory layer as it was.
+
+    A slot's logit competes with those of hundreds of keys, the attention sink among them, which lie far above any
+    constant that one would think of: so they are measured.
+    """
+    shares = {}
+    for layer, sum_H in beside_slots(trunk, side, clean, context, batch).items():
+        slot = side.slot(layer)
+        share_H = torch.sigmoid(slot.logit_H(batch.rows) - sum_H)
+        shares[layer] = float(share_H.mean())
+        if shares[layer] < CLOSED:
+            slot.bias += sum_H + math.log(OPENED / (1 - OPENED)) - slot.logit_H(batch.rows)
+            slot.output.zero_()
+    return shares

@@ -6,6 +6,7 @@ import torch
 from model.block_side import Context, run_rows
 from model.decoding import autoregressive, draft_verify
 from model.decoding.request import Finished, Generation, Settled
+from model.layers.linear import FloatLinear
 from model.protocol import Block
 from model.sprig import Sprig
 from model.weights.block_side_files import load, save
@@ -119,6 +120,41 @@ def test_draft_verify_writes_what_plain_decoding_writes(sprig):
     drafted, finished = written(draft_verify)
     assert drafted == plain
     assert finished.drafted > 0
+
+
+def test_every_way_of_drafting_writes_the_same(sprig):
+    """Drafts are made sure of themselves, so that some of them are taken and some are not."""
+    with torch.no_grad():
+        sprig._shortlist = FloatLinear(sprig.trunk.embedding_VE * 20)
+    request = Generation(TEXT[:10], max_tokens=60)
+    plain = [
+        t for e in autoregressive.generate(sprig, ByteTokenizer(), request) if isinstance(e, Settled) for t in e.tokens
+    ]
+    for drafting in (
+        draft_verify.Drafting(ngrams=False, succession=3),
+        draft_verify.Drafting(ngrams=False, succession=0, foresight=2),
+        draft_verify.Drafting(succession=2, foresight=3),
+    ):
+        *events, finished = draft_verify.generate(sprig, ByteTokenizer(), request, drafting)
+        assert [t for event in events if isinstance(event, Settled) for t in event.tokens] == plain
+        assert finished.drafted > finished.accepted
+
+
+def test_the_successor_goes_on_from_the_last_row(sprig):
+    with torch.no_grad():
+        sprig._shortlist = FloatLinear(sprig.trunk.embedding_VE * 20)
+    _, state = sprig.commit(TEXT[:20], sprig.start())
+    first = sprig.side.successor(state.trunk.recent_TE[-1], sprig.trunk.embedding_VE[7])
+    chain = sprig.succeed(state, 7, 3)
+    assert chain[0] == int((sprig.trunk.embedding_VE @ first).argmax())
+    assert sprig.succeed(state, 7, 1) == chain[:1]
+
+
+def test_doubtful_drafts_are_not_offered(sprig):
+    with torch.no_grad():
+        sprig._shortlist = FloatLinear(sprig.trunk.embedding_VE * 0)
+    _, state = sprig.commit(TEXT[:20], sprig.start())
+    assert sprig.succeed(state, 7, 3) == []
 
 
 def test_saved_and_loaded(sprig, tmp_path):

@@ -37,7 +37,7 @@ def tiny_trunk(seed: int = 0) -> LlamaModel:
 def tiny_side(seed: int = 1) -> BlockSide:
     """All parameters random, the history slots open."""
     torch.manual_seed(seed)
-    side = BlockSide(CONFIG, BlockSideConfig(rank=4, slots=40, memory_layers=(0, 2), chunk=4, sampler=16))
+    side = BlockSide(CONFIG, BlockSideConfig(rank=4, slots=40, memory_layers=(0, 2), chunk=4, sampler=16, successor=16))
     with torch.no_grad():
         for name, parameter in side.named_parameters():
             if "gates" not in name and "slope" not in name:

@@ -13,6 +13,7 @@ import torch
 from model.block_side import BlockSide, BlockSideConfig
 from model.training import loop
 from model.training.loop import Plan, Trainer, learning_share
+from model.weights.block_side_files import save
 from tests.model.tiny_sprig import CONFIG, tiny_trunk
 
 
@@ -32,7 +33,7 @@ def texts(tmp_path, monkeypatch):
 
 def trainer(texts: Path, folder: Path) -> Trainer:
     torch.manual_seed(0)
-    side = BlockSide(CONFIG, BlockSideConfig(rank=4, slots=40, memory_layers=(0, 2), chunk=8, sampler=16))
+    side = BlockSide(CONFIG, BlockSideConfig(rank=4, slots=40, memory_layers=(0, 2), chunk=8, sampler=16, successor=16))
     plan = Plan(folder, texts, minutes=10, length=64, rows=96, rate=5e-3)
     return Trainer(plan, tiny_trunk(), side)
 
@@ -60,7 +61,59 @@ def test_a_resumed_run_goes_on_as_it_stood(texts, tmp_path):
     assert (second.step, second.minutes) == (3, 1.5)
     for ours, theirs in zip(first.side.parameters(), second.side.parameters(), strict=True):
         assert torch.equal(ours, theirs)
-    assert second.optimizer.state_dict()["state"][0]["step"] == 3
+    first_parameter = next(iter(loop.trained(second.side).values()))
+    assert second.optimizer.state[first_parameter]["step"] == 3
+
+
+def test_without_a_checkpoint_a_run_goes_on_from_what_ships(texts, tmp_path, monkeypatch):
+    shipped = trainer(texts, tmp_path / "other").side
+    with torch.no_grad():
+        shipped.mask_E.fill_(0.5)
+    save(shipped, tmp_path / "shipped", {"steps": 831, "minutes": 78.0})
+    monkeypatch.setattr(loop.block_side_files, "SHIPPED", tmp_path / "shipped")
+    student = trainer(texts, tmp_path / "new")
+    student.resume()
+    assert (student.step, student.minutes) == (831, 78.0)
+    assert torch.equal(student.side.mask_E, torch.full_like(student.side.mask_E, 0.5))
+    student.learn()
+    assert student.optimizer.param_groups[0]["lr"] < student.plan.rate / 10, "an optimizer without a past warms up"
+
+
+def test_what_ships_in_other_sizes_is_left_alone(texts, tmp_path, monkeypatch):
+    other = BlockSide(CONFIG, BlockSideConfig(rank=2, slots=40, memory_layers=(0,), chunk=8, sampler=16, successor=16))
+    save(other, tmp_path / "shipped", {"steps": 831, "minutes": 78.0})
+    monkeypatch.setattr(loop.block_side_files, "SHIPPED", tmp_path / "shipped")
+    student = trainer(texts, tmp_path / "new")
+    student.resume()
+    assert (student.step, student.minutes) == (0, 0.0)
+
+
+def test_closed_slots_are_opened_once_and_add_nothing_at_first(texts, tmp_path):
+    student = trainer(texts, tmp_path)
+    slot = student.side.slot(2)
+    with torch.no_grad():
+        slot.bias.fill_(-30.0)
+        slot.output.fill_(1.0)
+        student.side.slot(0).bias.fill_(3.0)
+    opened = student.side.slot(0).bias.clone()
+    student.resume()
+    bias = slot.bias.clone()
+    assert (bias > -10).all() and (slot.output == 0).all()
+    assert torch.equal(student.side.slot(0).bias, opened), "a slot with a share of its own stays as it is"
+    student.save("last")
+    again = trainer(texts, tmp_path)
+    again.resume()
+    assert torch.equal(again.side.slot(2).bias, bias)
+
+
+def test_a_resumed_run_reads_on(texts, tmp_path):
+    first = trainer(texts, tmp_path)
+    begun = first.streams.next()[0]
+    first.step = 40
+    first.save("last")
+    second = trainer(texts, tmp_path)
+    second.resume()
+    assert not torch.equal(second.streams.next()[0], begun)
 
 
 def test_gradients_reach_every_part(texts, tmp_path):
@@ -69,7 +122,7 @@ def test_gradients_reach_every_part(texts, tmp_path):
     for _ in range(8):
         student.learn()
         touched |= {name for name, p in student.side.named_parameters() if p.grad is not None and p.grad.any()}
-    untouched = {name for name, _ in student.side.named_parameters()} - touched
+    untouched = set(loop.trained(student.side)) - touched
     assert untouched == set()
 
 
