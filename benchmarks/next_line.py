@@ -20,7 +20,7 @@ import statistics
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +174,7 @@ class Silent:
 def scores(
     store: dict[Place, dict[str, Any]], packages: dict[str, dict[str, str]], threshold: float
 ) -> dict[str, Score]:
+    from lsp.completion import FLOOR
     from lsp.gates import judge
     from lsp.writer import Draft, Piece
 
@@ -191,10 +192,21 @@ def scores(
             if way != WAYS[-1]:
                 continue
             begun = time.perf_counter()
-            shown = judge(draft, situation, threshold).text if draft else ""
+            shown = judge(stopped(draft, FLOOR * threshold), situation, threshold).text if draft else ""
             size = sum(piece.start < len(shown) for piece in draft.pieces) if draft else 0
             table["+ gates"].add(shown, truth, size, spent + time.perf_counter() - begun)
     return table
+
+
+def stopped(draft: Any, floor: float) -> Any:
+    """The draft as it is where writing ends before a token less likely than `floor`."""
+    unsure = next((piece.start for piece in draft.pieces if piece.probability < floor), None)
+    if unsure is None:
+        return draft
+    left = replace(
+        draft, text=draft.text[:unsure], pieces=tuple(p for p in draft.pieces if p.start < unsure), whole=False
+    )
+    return left.closed() if re.match(r"\w", draft.text[unsure:]) else left
 
 
 def load_store(path: Path) -> dict[Place, dict[str, Any]]:
