@@ -19,6 +19,8 @@ _RUNNERS = re.compile(
     r"jasmine|pytest|nodejs|Rscript"
 )
 _ENDS = re.compile(r"&&|\|\||[;|&\n()]")
+# What only hands on its output is judged by what reads it.
+_JUDGED = re.compile(r"\$\([^()]*\)|`[^`]*`|[^;&|\n]*(?<!\|)\|(?!\|)(?=\s*(?:diff|cmp|grep|test|\[)\s)")
 _BOOLEAN = re.compile(r"-\w|--[\w-]+(=.*)?")
 
 
@@ -34,7 +36,7 @@ def _judges(
     command: str, known: frozenset[str], text_of: Callable[[str], str], folder: PurePosixPath, depth: int
 ) -> dict[str, None]:
     found: dict[str, None] = {}
-    for part in _ENDS.split(command):
+    for part in _ENDS.split(_JUDGED.sub("", command)):
         try:
             words = [word for word in shlex.split(part) if not re.fullmatch(r"\w+=.*", word)]
         except ValueError:

@@ -23,6 +23,10 @@ FILES = ("test.js", "check.js", "src/a.js", "src/a_test.go", "lib.c", "main.c", 
         ("npx mocha spec/b.spec.ts", ("spec/b.spec.ts",)),
         ("node missing.js", ()),
         ("node 'unclosed", ()),
+        ('test "$(sh run.sh 1)" = 3', ()),
+        ("node src/a.js < in | diff - out", ()),
+        ("node check.js | tee log", ("check.js",)),
+        ("node check.js || exit 1", ("check.js",)),
     ],
 )
 def test_what_a_command_runs_as_tests(command: str, expected: tuple[str, ...]) -> None:
