@@ -248,11 +248,12 @@ def main() -> None:
     rows = rows_of(list(kept.values()))
     for row in rows:
         print(row)
+    measured = ", ".join(sorted({name for name, _ in kept}))
     save(
         "sprig-memory-blocks" if arguments.blocks else "sprig-memory",
         COLUMNS,
         rows,
-        f"int8; texts of {TEXT} tokens from packages kept from training ({', '.join(sorted({name for name, _ in kept}))}), {VIEW} tokens in view; "
+        f"int8; texts of {TEXT} tokens from packages kept from training ({measured}), {VIEW} tokens in view; "
         "milliseconds on top of the trunk's pass (block rows: with it), on a machine with other work.",
         "python -m benchmarks.sprig_memory" + (" --blocks" if arguments.blocks else ""),
     )
