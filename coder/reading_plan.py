@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LIMIT = 400_000
 """Characters of the base: about 120,000 tokens."""
-FIX_LIMIT = 6_000
+FIX_LIMIT = 4_000
 """Characters that are read before a repair: a few seconds of a small model, spread over the search."""
 TREE = "."
 """In a reading order: the list of the project's files."""

@@ -30,9 +30,9 @@ KEPT = 24
 # Texts of a place that a model which sees masks writes, or of a function that any writes; tokens of one.
 SAMPLES, TOKENS, FUNCTION_TOKENS = 4, 48, 320
 BLOCK = 32
-# A token surprises by what it costs beyond so many nats; a line that surprises by NATS is worth twice as much, at most
+# Functions, the likeliest first, whose lines are compared by how odd they are. A token surprises by what it costs beyond so many nats; a line that surprises by NATS is worth twice as much, at most
 # 1 + SURPRISED times.
-EXPECTED, NATS, SURPRISED = 3.0, 10.0, 1.5
+LOOKED_AT, EXPECTED, NATS, SURPRISED = 2, 3.0, 10.0, 1.5
 # Characters of a function, with what stands before it, that are read at once; and readings that are kept.
 LONGEST, READINGS = 8000, 6
 WARM = 0.7  # the temperature of all samples but the first
@@ -58,11 +58,11 @@ class Writing:
     def candidates(self, regions: Sequence[AnyRegion], base: Base) -> Iterator[list[Candidate]]:
         """One list for each place, the most suspicious and least likely ones first; a list may be empty."""
         unlikely: dict[int, dict[int, float]] = {}
-        for number, region in enumerate(regions):
+        for number, region in enumerate(regions[:LOOKED_AT]):
             unlikely[number] = self._surprise(region)
             yield []
         queue = [
-            (gap.weight * (1 + unlikely[number].get(region.source.line_of(gap.start), 0.0)), region, gap)
+            (gap.weight * (1 + unlikely.get(number, {}).get(region.source.line_of(gap.start), 0.0)), region, gap)
             for number, region in enumerate(regions)
             for gap in places(region)
         ]
