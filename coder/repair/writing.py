@@ -30,8 +30,8 @@ KEPT = 24
 # Texts of a place that a model which sees masks writes, or of a function that any writes; tokens of one.
 SAMPLES, TOKENS, FUNCTION_TOKENS = 4, 48, 320
 BLOCK = 32
-# Functions, the likeliest first, whose lines are compared by how odd they are. A token surprises by what it costs beyond so many nats; a line that surprises by NATS is worth twice as much, at most
-# 1 + SURPRISED times.
+# Functions, the likeliest first, whose lines are compared by how odd they are. A token surprises by what it costs
+# beyond so many nats; a line that surprises by NATS is worth twice as much, at most 1 + SURPRISED times.
 LOOKED_AT, EXPECTED, NATS, SURPRISED = 2, 3.0, 10.0, 1.5
 # Characters of a function, with what stands before it, that are read at once; and readings that are kept.
 LONGEST, READINGS = 8000, 6
