@@ -27,11 +27,11 @@ BATCH = 16
 # So many read candidates are kept ahead of the prover.
 AHEAD = 64
 # Functions beyond the first few join the search after so many trials each time.
-PATIENCE = 300
+PATIENCE = 600
 # Bases that brought a failing test further, at most; each costs a round of single edits.
 BASES = 12
 # Trials from one such round to the next, and the likeliest edits of each function that one may add.
-SPACING = 120
+SPACING = 150
 SECOND_EDITS = 500
 # The likeliest edits of each function beyond the first few.
 LATER_EDITS = 1000
@@ -74,6 +74,7 @@ class Author(threading.Thread):
         self._first: Sequence[Suspicion] = singles.suspicions[:4]
         self._promising: deque[Base] = deque()
         self._unskimmed: deque[list[Candidate]] = deque()
+        self._unskimmed_later: deque[list[Candidate]] = deque()
         self._skimmed: list[Candidate] = []
         self._bases = 0
         self._built = 0
@@ -224,15 +225,17 @@ class Author(threading.Thread):
             found = self._singles.candidates(suspicion, base, self.cancelled)[:most]
             self._pool.add(found)
             if self._reader is not None:
-                self._unskimmed.extend(self._reader.windows(found))
+                windows = self._unskimmed_later if base.depth else self._unskimmed
+                windows.extend(self._reader.windows(found))
             elapsed = 1000 * (time.monotonic() - began)
             self._listener(events.Block(origin, index + 1, len(suspicions), len(found), elapsed))
 
     def _skim(self) -> bool:
         """Put the next window of candidates into a better order."""
-        if not self._unskimmed or self._reader is None:
+        windows = self._unskimmed or self._unskimmed_later
+        if not windows or self._reader is None:
             return False
-        window = [candidate for candidate in self._unskimmed.popleft() if not candidate.taken]
+        window = [candidate for candidate in windows.popleft() if not candidate.taken]
         self._reader.skim(window)
         self._pool.add(window)
         self._skimmed += [candidate for candidate in window if not candidate.base.depth]
