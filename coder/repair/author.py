@@ -30,7 +30,7 @@ AHEAD = 64
 PATIENCE = 600
 # Bases that brought a failing test further, at most; each costs a round of single edits.
 BASES = 12
-# Trials from one such round to the next, and the likeliest edits of each function that one may add.
+# Trials up to the first such round, and more each time to the next; the likeliest edits of each function in one.
 SPACING = 150
 SECOND_EDITS = 500
 # The likeliest edits of each function beyond the first few.
@@ -192,7 +192,8 @@ class Author(threading.Thread):
 
     def _step(self) -> bool:
         """Do the most useful thing that is due; False when there is nothing to do."""
-        if self._promising and (self.tried >= SPACING * (self._built + 1) or not len(self._pool)):
+        due = SPACING * (self._built + 1) * (self._built + 2) // 2
+        if self._promising and (self.tried >= due or not len(self._pool)):
             base = self._promising.popleft()
             self._built += 1
             self._propose(self._first, base, "second edit", SECOND_EDITS)
