@@ -52,6 +52,7 @@ def test_training_lowers_the_loss_and_leaves_the_trunk_alone(texts, tmp_path):
 
 def test_a_resumed_run_goes_on_as_it_stood(texts, tmp_path):
     first = trainer(texts, tmp_path)
+    first.resume()
     for _ in range(3):
         first.learn()
     first.minutes = 1.5
