@@ -29,6 +29,7 @@ AGREED = {
 }
 DIFFERED = {12: 0.62, 8: 0.28, 6: 0.18, 4: 0.12, 3: 0.10, 2: 0.04}
 _SAMPLE = 4096  # followers of one context that are counted at most: two common tokens in a large repository have many
+_WORTH = 0.1  # a draft that stands this often pays for the row that verifies it (a fifteenth of a pass in int8)
 _REWIND = 64  # tokens that a state can forget at most
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
@@ -170,7 +171,7 @@ class CachedModel:
         drafts_MV = logits_TV.new_zeros(masks, self.vocabulary)
         for row in range(masks):
             match = self.cache.find(context[-ORDERS[0] :])
-            if match is None or match.trust < 0.5:
+            if match is None or match.trust * match.shares.max() < _WORTH:
                 return torch.cat([logits_TV, drafts_MV[:row]]), [after]
             context.append(int(match.tokens[match.shares.argmax()]))
             drafts_MV[row, context[-1]] = 1
