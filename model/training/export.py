@@ -67,7 +67,7 @@ def main() -> None:
         "steps": saved["step"],
         "minutes": round(saved["minutes"], 1),
         "validation": validation[-1]["validation"] if validation else None,
-        "successor": successor and {name: successor[name] for name in ("step", "minutes", "validation")},
+        "successor": successor and {name: successor.get(name) for name in ("step", "minutes", "validation")},
         "command": "make corpus train export",
         "seed": 1,
         "packages": {

@@ -247,11 +247,13 @@ def train(trainer: Trainer) -> None:
 
 
 def _checkpoint(trainer: Trainer, log) -> None:
+    """Saves before it validates: a process that is told to stop may have little time left."""
+    trainer.save("last")
     found = trainer.validate()
     if found["conditioned"] < trainer.best:
         trainer.best = found["conditioned"]
         trainer.save("best")
-    trainer.save("last")
+        trainer.save("last")
     line = {"validation": found, "step": trainer.step, "minutes": round(trainer.minutes, 2)}
     log.write(json.dumps(line) + "\n")
     print(line, flush=True)

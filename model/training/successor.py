@@ -105,12 +105,13 @@ def main() -> None:
         }
 
     def checkpoint() -> None:
+        """Saves before it validates: a process that is told to stop may have little time left."""
         kept = {
-            "successor": successor.state_dict(), "optimizer": optimizer.state_dict(),
-            "step": step, "minutes": minutes, "validation": validate(),
+            "successor": successor.state_dict(), "optimizer": optimizer.state_dict(), "step": step, "minutes": minutes,
         }  # fmt: skip
-        torch.save(kept, path.with_suffix(".tmp"))
-        path.with_suffix(".tmp").replace(path)
+        _write(kept, path)
+        kept["validation"] = validate()
+        _write(kept, path)
         line = json.dumps({"step": step, "minutes": round(minutes, 2), "validation": kept["validation"]})
         with (arguments.folder / "successor.jsonl").open("a") as log:
             log.write(line + "\n")
@@ -141,6 +142,11 @@ def main() -> None:
             checkpoint()
             saved_at = time.monotonic()
     checkpoint()
+
+
+def _write(kept: dict, path: Path) -> None:
+    torch.save(kept, path.with_suffix(".tmp"))
+    path.with_suffix(".tmp").replace(path)
 
 
 if __name__ == "__main__":
