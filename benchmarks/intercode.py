@@ -198,7 +198,7 @@ def main() -> None:
                 out.write(line + "\n")
                 out.flush()
                 print(line, flush=True)
-    report([results[task.name] for task in chosen if task.name in results], arguments)
+    report([results[task.name] for task in chosen if task.name in results], len(chosen), arguments)
 
 
 def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[object, object] | None) -> Result:
@@ -226,7 +226,7 @@ def _row(way: str, right: int, count: int, given: int) -> tuple[str, ...]:
     return way, f"{right} of {count}", share, str(given), kept
 
 
-def report(every: list[Result], arguments: argparse.Namespace) -> None:
+def report(every: list[Result], of: int, arguments: argparse.Namespace) -> None:
     for result in every:
         if result.left_out:
             print(f"left out {result.name}: {result.left_out}")
@@ -242,7 +242,10 @@ def report(every: list[Result], arguments: argparse.Namespace) -> None:
     if arguments.save:
         name = arguments.data.stem if arguments.data else "nl2bash"
         left_out = len(every) - len(results)
-        note = f"Shell questions ({name}), n={len(results)}; {left_out} left out by name and reason."
+        note = (
+            f"Shell questions ({name}), n={len(results)}: {len(every)} of {of} looked at, {left_out} of them left out"
+        )
+        note += " by name and reason" + (", without the language model." if arguments.no_model else ".")
         command = (
             f"python -m benchmarks.intercode {'--data ' + name + '.jsonl' if arguments.data else '--aside'} --save"
         )
