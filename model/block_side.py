@@ -81,6 +81,7 @@ class BlockSide(nn.Module):
         self.sampler_out = nn.Linear(config.sampler, trunk.width, bias=False)
         nn.init.zeros_(self.sampler_out.weight)
         self.successor = Successor(trunk.width, config.successor)
+        self.shortlist_F: torch.Tensor
         self.register_buffer("shortlist_F", torch.arange(min(config.shortlist, trunk.vocabulary)))
 
     def adapter(self, layer: int) -> AdapterLayer:

@@ -73,7 +73,7 @@ def places(region: Region | TreeRegion) -> list[Gap]:
         if (
             found
             and end - start <= LONGEST_BODY
-            and not source.text[end : source.line_start(last.end_lineno + 1)].strip()
+            and not source.text[end : source.line_start(source.line_of(end) + 1)].strip()
         ):
             found.append(Gap(start, end, True, False, weight, function=True))
     return found

@@ -6,7 +6,7 @@ import ast
 import codeop
 import warnings
 
-_FLAGS = ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT
+_FLAGS = ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT  # type: ignore[attr-defined]
 _UNFINISHED = ("incomplete input", "expected an indented block", "expected 'except' or 'finally' block")
 
 

@@ -168,8 +168,8 @@ def literals(
                 continue
             if (literal := classify(match)) is not None:
                 take(*literal, *match.span())
-    for literal in [one for one in found if one.kind is Kind.WORD]:
-        further = _LISTED.match(sentence, literal.end)
+    for word in [one for one in found if one.kind is Kind.WORD]:
+        further = _LISTED.match(sentence, word.end)
         while further and not common(further[1]) and further[1].casefold() not in _STOP:
             take(Kind.WORD, further[1], *further.span(1))
             further = _LISTED.match(sentence, further.end())

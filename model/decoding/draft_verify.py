@@ -20,6 +20,7 @@ from model.decoding.run import Run
 from model.protocol import Block, BlockModel, Rewindable, Tokenizer
 
 State = TypeVar("State")
+Read = TypeVar("Read", contravariant=True)
 
 
 @runtime_checkable
@@ -58,10 +59,10 @@ class Foreseeing(Protocol[State]):
 
 
 @runtime_checkable
-class Succeeding(Protocol[State]):
+class Succeeding(Protocol[Read]):
     """A BlockModel that drafts from its last row, at next to no cost."""
 
-    def succeed(self, state: State, token: int, width: int) -> list[int]:
+    def succeed(self, state: Read, token: int, width: int) -> list[int]:
         """The likely continuation, had `token` been written after everything read."""
         ...
 

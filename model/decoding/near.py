@@ -129,12 +129,12 @@ class _Writing:
     def _grown(self, lines: list[_Line], logits_BV: torch.Tensor) -> tuple[list[_Line], list[int]]:
         """The best lines that are one token longer, and which line each was; those that ended are put aside."""
         options: list[tuple[float, float, int, int]] = []
-        for row, (line, logits_V) in enumerate(zip(lines, logits_BV)):
+        for row, (whole, logits_V) in enumerate(zip(lines, logits_BV)):
             own_V = logits_V.float().log_softmax(-1)
-            values, tokens = self._next(line, own_V.exp()).topk(self._beam.choices)
-            owns = (line.own + own_V[tokens]).tolist()
+            values, tokens = self._next(whole, own_V.exp()).topk(self._beam.choices)
+            owns = (whole.own + own_V[tokens]).tolist()
             for value, own, token in zip(values.tolist(), owns, tokens.tolist()):
-                options.append((line.score + value, own, row, token))
+                options.append((whole.score + value, own, row, token))
         grown: list[_Line] = []
         rows: list[int] = []
         seen: set[tuple[bytes, bytes]] = set()

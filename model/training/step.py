@@ -141,6 +141,6 @@ def open_slots(
         share_H = torch.sigmoid(slot.logit_H(batch.rows) - sum_H)
         shares[layer] = float(share_H.mean())
         if shares[layer] < CLOSED:
-            slot.bias += sum_H + math.log(OPENED / (1 - OPENED)) - slot.logit_H(batch.rows)
+            slot.bias.add_(sum_H + math.log(OPENED / (1 - OPENED)) - slot.logit_H(batch.rows))
             slot.output.zero_()
     return shares
