@@ -219,6 +219,7 @@ class Coder:
     async def stop(self) -> None:
         await self.client.shutdown_async(None)
         self.client.exit(None)
+        await self.client.stop()
 
     def phase(self) -> str:
         return "after reading" if self.read.is_set() else "while reading"
