@@ -153,10 +153,10 @@ class Reading:
         *,
         cancel: threading.Event | None = None,
         keep: Sequence[int] = (),
-        window: int = WINDOW,
+        window: int | None = None,
     ) -> Generator[Progress, None, Read]:
         """Goes on from the longest stored beginning, a short pass at a time; stores on the way, at `keep` (counts of
-        files) and at the end. Closed early, it stores no more. `window`: as `WINDOW`, of the state that is returned.
+        files) and at the end. Closed early, it stores no more. `window`: of the state that is returned, else WINDOW.
 
         Raises Failure with MODEL_FAILED for a model that keeps no memory, or not of this reading's id.
         """
@@ -191,7 +191,7 @@ class Reading:
                 _, state = model.commit(part, state, rows=slice(0, 0))
                 done += len(part)
                 yield Progress(piece.path, number, len(self.pieces), done, total)
-            state = form.settle(state, window)
+            state = form.settle(state, WINDOW if window is None else window)
             packed = with_piece(form.pack(form.settle(state, WINDOW)), tokens, form.pack(before))
             file = FileRead(piece.path, piece.digest, len(tokens), norms(whole(packed)))
             read = replace(read, state=state, files=(*read.files, file), last=tuple(tokens), before=before)

@@ -67,7 +67,8 @@ class Sprig:
             raise ValueError("the block side needs a trunk with a begin token")
         self._shortlist_F = self.side.shortlist_F.to(trunk.device)
         self._shortlist = outputs_of(trunk.head, self._shortlist_F)
-        self._successor = side.successor.frozen(int8=isinstance(trunk.head, Int8Linear))
+        int8 = isinstance(trunk.head, Int8Linear)
+        self._successor = side.successor.frozen(int8=int8) if side.successor.trained else None
 
     @property
     def longest_block(self) -> int:
@@ -165,8 +166,8 @@ class Sprig:
     @torch.inference_mode()
     def succeed(self, state: SprigState, token: int, width: int) -> list[int]:
         """Up to `width` tokens that are likely to follow `token`, had it been written after the state: the successor
-        goes on from the trunk's last row. None where that row is not known."""
-        if not len(state.trunk.recent_TE):
+        goes on from the trunk's last row. None where that row is not known or the successor was never trained."""
+        if self._successor is None or not len(state.trunk.recent_TE):
             return []
         chain, sure = [], 1.0
         hidden_E = state.trunk.recent_TE[-1].float()

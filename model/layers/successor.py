@@ -24,6 +24,11 @@ class Successor(nn.Module):
         self.into = nn.Linear(2 * width, inner)
         self.out = nn.Linear(inner, width, bias=False)
         self.scale = nn.Parameter(torch.ones(width))
+        nn.init.zeros_(self.out.weight)  # untrained, it knows nothing and says so
+
+    @property
+    def trained(self) -> bool:
+        return bool(self.out.weight.any())
 
     def forward(self, hidden: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         return FrozenSuccessor(self.into, self.out, self.scale)(hidden, chosen)
@@ -45,7 +50,7 @@ class FrozenSuccessor:
 
     def __call__(self, hidden: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         both = torch.cat([F.rms_norm(hidden, hidden.shape[-1:]), F.rms_norm(chosen, chosen.shape[-1:])], -1)
-        inner = self.out(F.silu(self.into(both)))
+        inner = self.out(F.silu(self.into(both.view(-1, both.shape[-1])))).view_as(hidden)
         return F.rms_norm(inner, inner.shape[-1:], eps=1e-5) * self.scale
 
 

@@ -23,7 +23,8 @@ def test_the_default_is_sprig_with_its_trained_side():
     assert isinstance(model, Sprig) and NAMES[0] == "sprig"
     text = "class Stack:\n    def __init__(self):\n        self.items = []\n\n    def push(self, item):\n"
     request = Generation(tokenizer.encode(text), max_tokens=48)
-    events = list(draft_verify.generate(model, tokenizer, request))
+    adapters = draft_verify.Drafting(ngrams=False, succession=0, foresight=2)
+    events = list(draft_verify.generate(model, tokenizer, request, adapters))
     finished = events[-1]
     assert isinstance(finished, Finished)
     assert finished.accepted > 0.15 * finished.drafted

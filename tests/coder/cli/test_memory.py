@@ -8,6 +8,7 @@ import signal
 import time
 
 import pytest
+import torch
 
 from coder.cli.memory_map import columns, heat_map
 from coder.config import Settings
@@ -16,6 +17,7 @@ from coder.exit_status import ExitStatus
 from coder.reading import FileRead, open_store
 from coder.reading_plan import ReadingTask
 from coder.repository import Repository
+from model.layers.linear import int8_supported
 from model.sprig import Sprig
 from model.weights.clover_files import load_clover
 from model.weights.synthetic import TINY, write_random
@@ -107,7 +109,7 @@ def test_a_random_clover_from_its_folder(program, tmp_path) -> None:
     built = program("memory", "build", "--model", str(folder), "--json")
     assert built.status == ExitStatus.DONE, built.stderr
     (memory,) = json.loads(program("memory", "--json").stdout)["memories"]
-    assert memory["model"] == load_clover(folder).model_id
+    assert memory["model"] == load_clover(folder, dtype=torch.float32, int8=int8_supported()).model_id
     assert len(memory["files"][0]["norms"]) == 3 * TINY["linear_num_value_heads"]
     assert json.loads(program("memory", "build", "--model", str(folder), "--json").stdout)["read_tokens"] == 0
 

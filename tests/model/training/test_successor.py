@@ -36,6 +36,9 @@ def test_it_learns_what_the_trunk_will_say():
 def test_in_int8_it_says_nearly_the_same():
     torch.manual_seed(1)
     successor = Successor(CONFIG.width, 32)
+    assert not successor.trained
+    torch.nn.init.normal_(successor.out.weight)
+    assert successor.trained
     hidden, chosen = torch.randn(2, 5, CONFIG.width)
     exact, rounded = successor.frozen(int8=False)(hidden, chosen), successor.frozen(int8=True)(hidden, chosen)
     assert torch.equal(exact, successor(hidden, chosen))
