@@ -124,9 +124,9 @@ class Facts:
         ]
 
     @cached_property
-    def conditions(self) -> list[ast.expr]:
-        """The parts of the file's conditions, short ones, each text once, those that occur most often first."""
-        found: dict[str, ast.expr] = {}
+    def conditions(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The parts of the file's conditions, short ones, those that occur most often first, with their names."""
+        names: dict[str, tuple[str, ...]] = {}
         often: Counter[str] = Counter()
         for node in ast.walk(self._tree):
             if isinstance(node, ast.If | ast.While | ast.IfExp | ast.Assert | ast.comprehension):
@@ -134,9 +134,21 @@ class Facts:
                     for part in test.values if isinstance(test, ast.BoolOp) else [test]:
                         text = ast.unparse(part)
                         if len(text) <= 60:
-                            found.setdefault(text, part)
+                            names[text] = _names(part)
                             often[text] += 1
-        return [found[text] for text, _ in often.most_common()]
+        return [(text, names[text]) for text, _ in often.most_common()]
+
+    @cached_property
+    def keyword_arguments(self) -> dict[str, list[tuple[str, str, tuple[str, ...]]]]:
+        """By the last name of the callee: the keyword arguments that calls pass, as (name, `name=value`, names in the
+        value)."""
+        found: dict[str, list[tuple[str, str, tuple[str, ...]]]] = defaultdict(list)
+        for callee, node in self.calls:
+            for keyword in node.keywords:
+                if keyword.arg:
+                    text = f"{keyword.arg}={ast.unparse(keyword.value)}"
+                    found[callee.split(".")[-1]].append((keyword.arg, text, _names(keyword.value)))
+        return found
 
     @cached_property
     def raised(self) -> list[str]:
@@ -181,3 +193,8 @@ def class_members(owner: ast.ClassDef) -> list[str]:
 
 def is_store(node: ast.AST) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _names(node: ast.AST) -> tuple[str, ...]:
+    """The plain names in an expression, each once."""
+    return tuple(dict.fromkeys(n.id for n in ast.walk(node) if isinstance(n, ast.Name)))

@@ -207,37 +207,34 @@ class Scope:
         takes = set(known.positional + known.keywords) if known else set()
         same: Counter[str] = Counter()
         other: Counter[str] = Counter()
-        for callee, node in self.calls:
-            if node is not call:
-                for keyword in node.keywords:
-                    own = callee.split(".")[-1] == name
-                    if keyword.arg and (own or keyword.arg in takes) and self._reaches(keyword.value):
-                        (same if own else other)[f"{keyword.arg}={ast.unparse(keyword.value)}"] += 1
+        for callee, given in self.facts.keyword_arguments.items():
+            if callee == name or takes:
+                for keyword, text, names in given:
+                    if (callee == name or keyword in takes) and self._reach.issuperset(names):
+                        (same if callee == name else other)[text] += 1
         return list(dict.fromkeys(text for counter in (same, other) for text, _ in counter.most_common()))
 
     def conditions_seen(self, at: ast.AST) -> list[str]:
         """Parts of the file's conditions whose names are bound here too; those about one unknown name, about each name
         in sight in its place."""
         found: dict[str, None] = {}
-        names = [name for name in self.variables(at) if name not in ("self", "cls")]
-        for part in self.facts.conditions:
-            text = ast.unparse(part)
-            used = list(dict.fromkeys(node.id for node in ast.walk(part) if isinstance(node, ast.Name)))
-            known = {*self.globals, *BUILTINS, "self"}
-            local = [name for name in used if name not in known]
-            if all(name in names for name in local):
+        sight = [name for name in self.variables(at) if name not in ("self", "cls")]
+        known = {*self.globals, *BUILTINS, "self"}
+        for text, names in self.facts.conditions:
+            local = [name for name in names if name not in known]
+            if all(name in sight for name in local):
                 found.setdefault(text)
             if len(local) == 1:
                 pattern = re.compile(rf"(?<![\w.]){re.escape(local[0])}\b")
-                found |= dict.fromkeys(pattern.sub(name, text) for name in names)
+                found |= dict.fromkeys(pattern.sub(name, text) for name in sight)
             if len(found) > MOST_CONDITIONS:
                 break
         return list(found)[:MOST_CONDITIONS]
 
-    def _reaches(self, value: ast.expr) -> bool:
-        """Whether all names of an expression are bound here too."""
-        bound = {*self.locals, *self.globals, *BUILTINS, "self"}
-        return all(node.id in bound for node in ast.walk(value) if isinstance(node, ast.Name))
+    @cached_property
+    def _reach(self) -> set[str]:
+        """All names that are bound here."""
+        return {*self.locals, *self.globals, *BUILTINS, "self"}
 
     def keywords_seen(self, call: ast.Call) -> list[str]:
         """Keyword names that calls of the same callee use in this file."""
