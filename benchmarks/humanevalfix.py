@@ -125,8 +125,9 @@ def run(task: dict[str, Any], model: Any, timeout: float, strategy: Strategy, se
     )
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def parser_of(description: str) -> argparse.ArgumentParser:
+    """The options that the benchmarks of all languages have."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--remainder", type=int, default=2, choices=range(4))
     parser.add_argument("--timeout", type=float, default=60.0)
@@ -134,16 +135,35 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--only", type=int, nargs="*", default=())
     parser.add_argument("--no-model", action="store_true")
-    parser.add_argument("--no-ranking", action="store_true")
     parser.add_argument("--no-rewriting", action="store_true")
     parser.add_argument("--no-tree-edits", action="store_true")
-    parser.add_argument("--no-memory", action="store_true")
     parser.add_argument("--verbose", action="store_true")
-    options = parser.parse_args()
+    return parser
+
+
+def chosen(options: argparse.Namespace) -> Iterator[tuple[dict[str, Any], Result | None]]:
+    """The tasks that the options ask for, each with what came of it in an earlier run."""
     done: dict[str, Result] = {}
     if options.out and options.out.exists():
         rows = [json.loads(line) for line in options.out.read_text().splitlines()]
         done = {row["task"]: Result(**row) for row in rows}
+    for task in tasks(options.data, options.remainder):
+        if not options.only or int(task["task_id"].rpartition("/")[2]) in options.only:
+            yield task, done.get(task["task_id"])
+
+
+def keep(result: Result, out: Path | None) -> None:
+    """Add a line to the file of results, where there is one."""
+    if out:
+        with out.open("a") as file:
+            file.write(json.dumps(asdict(result)) + "\n")
+
+
+def main() -> int:
+    parser = parser_of(__doc__.splitlines()[0])
+    parser.add_argument("--no-ranking", action="store_true")
+    parser.add_argument("--no-memory", action="store_true")
+    options = parser.parse_args()
     model = None
     if not options.no_model:
         from model.library import open_model
@@ -153,16 +173,10 @@ def main() -> int:
         not options.no_tree_edits, not options.no_rewriting, not options.no_ranking, not options.no_memory
     )
     results: list[Result] = []
-    for task in tasks(options.data, options.remainder):
-        number = int(task["task_id"].rpartition("/")[2])
-        if options.only and number not in options.only:
-            continue
-        result = done.get(task["task_id"])
+    for task, result in chosen(options):
         if result is None:
             result = run(task, model, options.timeout, strategy, options.seed, options.verbose)
-            if options.out:
-                with options.out.open("a") as out:
-                    out.write(json.dumps(asdict(result)) + "\n")
+            keep(result, options.out)
         results.append(result)
         print(_line(result), flush=True)
     print(summary(results, options.remainder))

@@ -8,20 +8,17 @@ makes it throw. One line of JSON per task goes to `--out`; tasks that stand ther
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
 import statistics
 import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from benchmarks import tables
-from benchmarks.humanevalfix import Result, tasks
+from benchmarks.humanevalfix import Result, chosen, keep, parser_of
 from benchmarks.node import find_node
 from coder import events
 from coder.repair.context import RepairContext, Strategy
@@ -87,23 +84,9 @@ def run(task: dict[str, Any], model: Any, timeout: float, strategy: Strategy, se
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--remainder", type=int, default=2, choices=range(4))
-    parser.add_argument("--timeout", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--out", type=Path, default=None)
-    parser.add_argument("--only", type=int, nargs="*", default=())
+    parser = parser_of(__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=1e6, help="begin no further task after so many minutes")
-    parser.add_argument("--no-model", action="store_true")
-    parser.add_argument("--no-rewriting", action="store_true")
-    parser.add_argument("--no-tree-edits", action="store_true")
-    parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
-    done: dict[str, Result] = {}
-    if options.out and options.out.exists():
-        rows = [json.loads(line) for line in options.out.read_text().splitlines()]
-        done = {row["task"]: Result(**row) for row in rows}
     model = None
     if not options.no_model:
         from model.weights.catalogue import load
@@ -112,18 +95,13 @@ def main() -> int:
     strategy = Strategy(not options.no_tree_edits, not options.no_rewriting)
     began = time.monotonic()
     results: list[Result] = []
-    for task in tasks(options.data, options.remainder):
-        if options.only and int(task["task_id"].rpartition("/")[2]) not in options.only:
-            continue
-        result = done.get(task["task_id"])
+    for task, result in chosen(options):
         if result is None:
             if time.monotonic() - began > 60 * options.minutes:
                 print("more is to be done: call again")
                 return 0
             result = run(task, model, options.timeout, strategy, options.seed, options.verbose)
-            if options.out:
-                with options.out.open("a") as out:
-                    out.write(json.dumps(asdict(result)) + "\n")
+            keep(result, options.out)
         results.append(result)
         state = "repaired" if result.repaired else "-"
         figures = f"{result.task:15} {state:9} {result.seconds:6.1f} s {result.tried:6} tried"
