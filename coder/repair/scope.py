@@ -219,9 +219,8 @@ class Scope:
         in sight in its place."""
         found: dict[str, None] = {}
         sight = [name for name in self.variables(at) if name not in ("self", "cls")]
-        known = {*self.globals, *BUILTINS, "self"}
         for text, names in self.facts.conditions:
-            local = [name for name in names if name not in known]
+            local = [name for name in names if name not in self._shared]
             if all(name in sight for name in local):
                 found.setdefault(text)
             if len(local) == 1:
@@ -232,15 +231,19 @@ class Scope:
         return list(found)[:MOST_CONDITIONS]
 
     @cached_property
+    def _shared(self) -> set[str]:
+        """Names that mean the same in every function of the file."""
+        return {*self.globals, *BUILTINS, "self"}
+
+    @cached_property
     def _reach(self) -> set[str]:
         """All names that are bound here."""
-        return {*self.locals, *self.globals, *BUILTINS, "self"}
+        return self._shared.union(self.locals)
 
     def keywords_seen(self, call: ast.Call) -> list[str]:
         """Keyword names that calls of the same callee use in this file."""
         name = ast.unparse(call.func).split(".")[-1]
-        same = [node for callee, node in self.calls if callee.split(".")[-1] == name]
-        return list(dict.fromkeys(keyword.arg for node in same for keyword in node.keywords if keyword.arg))
+        return list(dict.fromkeys(keyword for keyword, _, _ in self.facts.keyword_arguments.get(name, ())))
 
     @cached_property
     def constants(self) -> list[ast.Constant]:

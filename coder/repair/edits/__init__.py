@@ -28,9 +28,8 @@ class Family(Protocol):
 
 
 _FAMILIES: Sequence[Family] = (
-    *(operators, names, operands, literals, conditions),
-    *(calls, containers, statements, donors),
-)
+    operators, names, operands, literals, conditions, calls, containers, statements, donors,
+)  # fmt: skip
 
 
 def propose(
