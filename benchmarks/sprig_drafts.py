@@ -2,7 +2,7 @@
 
 Greedy, on packages that training never saw (the test split of `model/training/packages.toml`, prepared by
 `make corpus`). Two kinds of text: continuing code (a prompt of 256 tokens from the midst of a file) and rewriting a
-function (the prompt shows the function once, asks for it again with one name changed, and gives its first line).
+function (the prompt shows the function, asks for it again with one name changed, and gives the first third of that).
 Plain autoregressive decoding commits 1.0 by definition; wall clock is a ratio to it, case by case and in the same run.
 
 What was done is kept in `--store` and not done again; passes count from every run, seconds from those with `--timed`
@@ -15,6 +15,7 @@ import argparse
 import ast
 import json
 import random
+import re
 import statistics
 import time
 from collections.abc import Sequence
@@ -42,10 +43,11 @@ KINDS = ("continuing code", "rewriting a function")
 
 @dataclass(frozen=True)
 class Case:
-    """A prompt, and texts (as ids) that the output may copy from."""
+    """A prompt, how many tokens are written at most, and texts (as ids) that the output may copy from."""
 
     prompt: tuple[int, ...]
-    sources: tuple[tuple[int, ...], ...]
+    written: int
+    sources: tuple[tuple[int, ...], ...] = ()
 
 
 def continuing(packages: Sequence[np.ndarray], count: int, seed: int) -> list[Case]:
@@ -54,7 +56,7 @@ def continuing(packages: Sequence[np.ndarray], count: int, seed: int) -> list[Ca
     for _ in range(count):
         ids = choose.choice(packages)
         start = choose.randrange(len(ids) - CONTEXT)
-        cases.append(Case(tuple(int(i) for i in ids[start : start + CONTEXT]), ()))
+        cases.append(Case(tuple(int(i) for i in ids[start : start + CONTEXT]), WRITTEN))
     return cases
 
 
@@ -70,10 +72,10 @@ def rewriting(packages: Sequence[np.ndarray], tokenizer: Any, count: int, seed: 
         if found is None:
             continue
         function, name = found
-        head, _, _ = function.partition("\n")
-        changed = head.replace(f"{name}", f"new_{name}", 1)
-        prompt = f"# before: {name}\n{function}\n\n# after: {name} is now called new_{name}\n{changed}\n"
-        cases.append(Case(tuple(tokenizer.encode(prompt)), (tuple(tokenizer.encode(function)),)))
+        shown = tokenizer.encode(f"{function}\n\n\n# the same, {name} is called new_{name}\n")
+        changed = tokenizer.encode(re.sub(rf"\b{name}\b", f"new_{name}", function))
+        given, rest = changed[: len(changed) // 3], changed[len(changed) // 3 :]
+        cases.append(Case((*shown, *given), min(WRITTEN, len(rest)), (tuple(tokenizer.encode(function)),)))
     return cases
 
 
@@ -98,7 +100,7 @@ def decode(model: Any, tokenizer: Any, case: Case, state: Any, way: str) -> tupl
     from model.decoding.request import Finished, Generation, Settled
 
     request = Generation(
-        case.prompt[-1:], max_tokens=WRITTEN, sources=case.sources, start=state, behind=case.prompt[:-1]
+        case.prompt[-1:], max_tokens=case.written, sources=case.sources, start=state, behind=case.prompt[:-1]
     )
     began = time.perf_counter()
     if way == PLAIN:
@@ -200,7 +202,8 @@ def main() -> None:
         "sprig-drafts" if arguments.split == "test" else "sprig-drafts-tuning",
         ("precision", "text", "drafts from, and how many", "tokens per pass", "n", "speed against plain", "n timed"),
         rows,
-        f"Greedy, {WRITTEN} tokens after {CONTEXT} (continuing) or after a function and its changed head (rewriting); "
+        f"Greedy, {WRITTEN} tokens after {CONTEXT} (continuing), or after a function and the first third of its new "
+        "form, as many as that still has and no more (rewriting); "
         f"prompts from packages kept from training ({', '.join(path.stem for path in found)}); "
         f"{torch.get_num_threads()} threads; speed: median of plain decoding's seconds over the way's.",
         "python -m benchmarks.sprig_drafts --timed",

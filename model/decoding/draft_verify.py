@@ -1,8 +1,8 @@
 """Drafts verified in one causal pass: the text of the autoregressive decoder in fewer passes.
 
 Leviathan et al., "Fast Inference from Transformers via Speculative Decoding" (arXiv 2211.17192); drafts come from the
-model's own preview (TiDAR, arXiv 2511.08923), from earlier text (`model.decoding.ngram`) and from the grammar.
-Every token is chosen from causal logits by the rule of the autoregressive decoder, with the noise of its position (see
+model's own preview (TiDAR, arXiv 2511.08923), from earlier text (`ngram`, `aligned`) and from the grammar. Every
+token is chosen from causal logits by the rule of the autoregressive decoder, with the noise of its position (see
 `Chooser`): drafts decide how many passes it takes, never what is written.
 """
 
@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import torch
 
+from model.decoding.aligned import AlignedDrafter
 from model.decoding.ngram import NgramDrafter
 from model.decoding.request import Event, Generation, read
 from model.decoding.run import Run
@@ -69,7 +70,7 @@ class Succeeding(Protocol[Read]):
 
 @dataclass(frozen=True)
 class Drafting:
-    """width: draft tokens of one pass at most. ngrams: drafts from earlier text.
+    """width: draft tokens of one pass at most. ngrams: drafts from earlier text and along `Generation.sources`.
     preview: let the model draft in passes of its own where no earlier text matches (one with the attribute
     `drafts = False` is never asked). succession: draft tokens of a Succeeding model. foresight: draft tokens that a
     Foreseeing model looks ahead in the verifying pass, which grows with the square."""
@@ -115,7 +116,9 @@ def generate(
     pending = list(request.prompt)  # known or written, but not yet in the state
     if len(pending) > drafting.width or isinstance(model, Foreseeing):  # too much for the first pass, or too dear there
         state, pending = read(model, pending[:-1], state, request.cancel), pending[-1:]
-    ngrams = NgramDrafter(request.sources, (*request.behind, *request.prompt))
+    context = (*request.behind, *request.prompt)
+    ngrams = NgramDrafter(request.sources, context)
+    aligned = [AlignedDrafter(source, context) for source in request.sources] if drafting.ngrams else []
     previews = drafting.preview and getattr(model, "drafts", True)
     patience = _Patience()
     ahead: list[int] = []  # drafts that the last pass left for this one
@@ -123,7 +126,8 @@ def generate(
         width = min(drafting.width, run.left - 1)
         drafts = _forced(run, width)
         if not drafts and width > 0:
-            drafts = ngrams.propose(width, _LONG) if drafting.ngrams else []
+            drafts = next((drafts for along in aligned if (drafts := along.propose(width))), [])
+            drafts = drafts or (ngrams.propose(width, _LONG) if drafting.ngrams else [])
             drafts = drafts or ahead[:width] or _succession(model, state, pending, min(drafting.succession, width))
             drafts = drafts or (ngrams.propose(width) if drafting.ngrams else [])
         previewed = False
@@ -145,6 +149,8 @@ def generate(
             token = run.choose(logits_TV[row]).token
             yield run.settle(token)
             ngrams.append(token)
+            for along in aligned:
+                along.append(token)
             fresh.append(token)
             if not run.going or row == len(drafts) or token != drafts[row]:
                 break

@@ -33,7 +33,7 @@ class Generation:
     ends: ids that end the text besides the tokenizer's `end_id`.
     temperature: 0 takes the likeliest token. top_p: nucleus, (0, 1]. seed: same seed, same text, whatever was drafted.
     grammar: what the text must match. It always does when generation ends, except when it was cancelled.
-    sources: texts (as ids) that the output may copy from, best first; they are drafts, and change no output.
+    sources: texts (as ids) that the output may copy from or rewrites, best first: drafts, which change no output.
     start: a state that has read everything before `prompt`; None for the model's fresh one. behind: the last tokens
     that it has read, as far as drafts should know them.
 

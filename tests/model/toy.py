@@ -129,6 +129,13 @@ class ScriptedModel:
         return p_V.log()
 
 
+class RewindableScript(ScriptedModel):
+    """The script with `rewind`."""
+
+    def rewind(self, state: int, position: int) -> int:
+        return position
+
+
 class OnePassToy(ToyModel):
     """The toy with `step`: draft rows stand behind the known ones as masks of a block."""
 
