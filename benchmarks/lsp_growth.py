@@ -51,6 +51,7 @@ def measure(folder: Path, runs: int, end: float) -> tuple[dict[int, Score], dict
     from lsp.gates import judge
     from lsp.prompt import prompt_of
     from lsp.settings import Settings
+    from lsp.situation import Lines
     from lsp.stopping import extent_of
     from lsp.writer import Writer
     from model.weights.catalogue import load
@@ -80,7 +81,7 @@ def measure(folder: Path, runs: int, end: float) -> tuple[dict[int, Score], dict
         if time.monotonic() > end:
             break
         situation, lines, truth = situated(place, packages[place.package])
-        prompt, extent = prompt_of(situation, lines, place.number), extent_of(situation, False)
+        prompt, extent = prompt_of(situation, lines, place.number), extent_of(situation, Lines.ONE)
         writer.read(prompt, threading.Event())
         for size in draw.sample(SIZES, len(SIZES)):
             writer.knowledge = small[place.package] if size == SIZES[0] else large[size]

@@ -128,6 +128,7 @@ def write(model: Any, tokenizer: Any, packages: dict[str, dict[str, str]], runs:
     """What is written at the places that the store has nothing for, until `end` (monotonic seconds)."""
     from lsp.knowledge import Knowledge
     from lsp.prompt import prompt_of
+    from lsp.situation import Lines
     from lsp.stopping import extent_of
     from lsp.writer import Writer
 
@@ -150,7 +151,7 @@ def write(model: Any, tokenizer: Any, packages: dict[str, dict[str, str]], runs:
             if time.monotonic() > end:
                 return
             situation, lines, _ = situated(place, packages[name])
-            prompt, extent = prompt_of(situation, lines, place.number), extent_of(situation, False)
+            prompt, extent = prompt_of(situation, lines, place.number), extent_of(situation, Lines.ONE)
             writer.read(prompt, threading.Event())
             entry = {}
             for way, known in zip(WAYS, (silent, knowledge)):

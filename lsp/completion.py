@@ -17,7 +17,7 @@ from lsp.gates import Shown, judge
 from lsp.prompt import Prompt, prompt_of
 from lsp.ranges import item
 from lsp.settings import Settings
-from lsp.situation import Situation, wants_lines
+from lsp.situation import Situation, lines_wanted
 from lsp.stopping import extent_of
 from lsp.worker import Job, Urgency, Worker
 from lsp.workspace import Workspace
@@ -26,7 +26,7 @@ from lsp.writer import Draft, Writer
 _log = logging.getLogger(__name__)
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
-SOON = 0.12  # seconds after which an answer of ENOUGH tokens is given though more is being written
+SOON = 0.12  # seconds after which whole lines, or ENOUGH tokens, are answered though more is being written
 LATE = 0.30  # seconds after which whatever may be shown is
 ENOUGH = 8
 FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion
@@ -171,7 +171,7 @@ class Completions:
         heard: Callable[[Draft], None] = lambda draft: None,
         variant: int = 0,
     ) -> Job:
-        extent = extent_of(situation, wants_lines(situation, settings.multiline))
+        extent = extent_of(situation, lines_wanted(situation, settings.multiline))
 
         def work(cancel: object) -> Shown | None:
             assert self.writer is not None
@@ -199,7 +199,7 @@ class Completions:
                 await asyncio.wait([future], timeout=_LOOK if settings else None)
                 waited = time.monotonic() - begun
                 if settings and not future.done() and waited > SOON and len(running.steps) > looked:
-                    looked, enough = len(running.steps), 1 if waited > LATE else ENOUGH
+                    looked, enough = len(running.steps), 1 if waited > LATE or running.steps[-1].whole else ENOUGH
                     text = self._so_far(running, situation, settings, enough)
                     if text:
                         return text
@@ -216,7 +216,8 @@ class Completions:
 
     def _so_far(self, running: _Running, situation: Situation, settings: Settings, enough: int) -> str:
         """What may be shown of a text that is still being written; empty where that is less than `enough` tokens."""
-        draft = running.steps[-1].closed()
+        draft = running.steps[-1]
+        draft = draft if draft.whole else draft.closed()
         typed = typed_since(running.situation.before, situation.before) or ""
         if sum(piece.end > len(typed) for piece in draft.pieces) < enough:
             return ""

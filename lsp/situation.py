@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from enum import Enum
 
 COMMENTS = {
     "python": "#", "shellscript": "#", "bash": "#", "sh": "#", "ruby": "#", "yaml": "#", "toml": "#", "makefile": "#",
@@ -64,8 +65,17 @@ class Situation:
         return replace(self, before=self.before + text)
 
 
-def wants_lines(situation: Situation, setting: str) -> bool:
-    """Whether the completion may go on behind the end of the line."""
+class Lines(Enum):
+    """What a completion may consist of: the rest of the cursor's line; that and further ones, as long as the model is
+    sure of each; or a block."""
+
+    ONE = "one"
+    SURE = "sure"
+    BLOCK = "block"
+
+
+def lines_wanted(situation: Situation, setting: str) -> Lines:
+    """What a completion in a situation may consist of, by the setting `multiline`."""
     if setting == "never" or situation.mid_line or situation.in_comment:
-        return False
-    return setting == "always" or situation.starts_block
+        return Lines.ONE
+    return Lines.BLOCK if setting == "always" or situation.starts_block else Lines.SURE

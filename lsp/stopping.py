@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsp.situation import Situation
+from lsp.situation import Lines, Situation
 
-MAX_LINES = 8
+MAX_LINES = 8  # of a block
+FURTHER = 2  # lines behind the cursor's own, of which the model must be sure
 
 
 @dataclass(frozen=True)
 class Extent:
     """How far a completion may go: to the end of the line, or over several lines while they are indented by at least
-    `least` (a closing bracket: by `outer`), up to a blank line, and no more than `most`."""
+    `least` (a closing bracket: by `outer`), up to a blank line, and no more than `most`. `sure`: only while the
+    model is sure of each line."""
 
     lines: bool
     least: int = 0
     outer: int = 0
     most: int = MAX_LINES
+    sure: bool = False
 
     def cut(self, text: str, whole: bool = False) -> tuple[str, bool]:
         """The part of `text` that belongs to the completion, and whether nothing more can. Where the text is not yet
@@ -41,10 +44,13 @@ class Extent:
         return bool(bare) and depth >= (self.outer if bare[0] in ")]}" else self.least)
 
 
-def extent_of(situation: Situation, lines: bool) -> Extent:
-    """The extent of a completion at a cursor; `lines`: it may have several."""
-    if not lines:
+def extent_of(situation: Situation, lines: Lines) -> Extent:
+    """The extent of a completion at a cursor."""
+    if lines is Lines.ONE:
         return Extent(False)
+    if lines is Lines.SURE:
+        own = len(situation.indentation)
+        return Extent(True, own, own, 1 + FURTHER, sure=True)
     above = next((line for line in reversed(situation.before.split("\n")[:-1]) if line.strip()), "")
     outer = len(above) - len(above.lstrip())
     own = len(situation.indentation)

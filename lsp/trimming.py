@@ -5,8 +5,11 @@ The rules follow those that completion servers came to (llama.vscode, Tabby's po
 
 from __future__ import annotations
 
+import re
+
 from lsp.situation import Situation
 
+_EXIT = re.compile(r"\s*(?:return|raise|throw|break|continue)\b")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 
@@ -15,6 +18,7 @@ def trim(text: str, situation: Situation) -> str:
     text = _end_spaces(text)
     text = drop_suffix(text, situation.line_after)
     text = drop_next_lines(text, situation.after)
+    text = drop_exits(text, situation.after)
     text = drop_circles(text)
     return "" if repeats_above(text, situation.before) else text
 
@@ -47,6 +51,20 @@ def drop_next_lines(text: str, after: str) -> str:
         if tail == below[:count] and (count > 1 or len(tail[0]) > 1 or len(lines) > 1):
             return "\n".join(lines[:-count]).rstrip()
     return text
+
+
+def drop_exits(text: str, after: str) -> str:
+    """Cut before a further line that leaves the block while what stands below still belongs to it."""
+    below = next((line for line in after.split("\n")[1:] if line.strip()), "")
+    first, *further = text.split("\n")
+    for at, line in enumerate(further, 1):
+        if _EXIT.match(line) and below and _depth(below) >= _depth(line) and below.strip()[0] not in ")]}":
+            return "\n".join([first, *further[: at - 1]])
+    return text
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def drop_circles(text: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 64  # tokens that take hardly longer than one
 WITH_FIRST = 8  # unread tokens that are read in the pass that writes the first one
+SURE = 0.7  # how sure (see Draft.confidence) a line must be for an extent that asks for sure lines
+_SURE_TOKEN = 0.3  # and each token of a further line
 _OPEN_WORD = re.compile(r"\w+\Z")
 RECENT = 76  # tokens that the cache may look back on
 
@@ -54,10 +56,26 @@ class Draft:
         """Without a word at the end, which may go on."""
         return replace(self, text=_OPEN_WORD.sub("", self.text))
 
-    def confidence(self, upto: int | None = None) -> float:
-        """The geometric mean of the probabilities of the tokens in the first `upto` characters; 0 where none are."""
+    def whole_lines(self) -> Draft:
+        """Without the last of several lines where that is still open."""
+        above, newline, _ = self.text.rpartition("\n")
+        return replace(self, text=above, whole=True) if newline and not self.whole else self
+
+    def sure_lines(self) -> Draft:
+        """Up to the first whole line that the model is less than SURE of: that one is kept only as the first."""
+        lines = self.text.split("\n")
+        start = 0
+        for number, line in enumerate(lines if self.whole else lines[:-1]):
+            end = start + len(line)
+            if self.confidence(end + 1, start) < SURE:
+                return replace(self, text=self.text[: start - 1 if number else end], whole=True)
+            start = end + 1
+        return self
+
+    def confidence(self, upto: int | None = None, start: int = 0) -> float:
+        """The geometric mean of the probabilities of the tokens that begin in characters start:upto; 0 if none do."""
         limit = len(self.text) if upto is None else upto
-        logs = [math.log(max(piece.probability, 1e-9)) for piece in self.pieces if piece.start < limit]
+        logs = [math.log(max(piece.probability, 1e-9)) for piece in self.pieces if start <= piece.start < limit]
         return math.exp(sum(logs) / len(logs)) if logs else 0.0
 
 
@@ -138,20 +156,20 @@ class Writer:
         typed = _Typed(forced, self.tokenizer)
         for event in draft_verify.generate(CachedModel(self._model, self.knowledge), self.tokenizer, request):
             if isinstance(event, Settled):
-                if min(event.confidence, default=1.0) < floor:
+                further = extent.sure and "\n" in typed.text
+                if min(event.confidence, default=1.0) < (_SURE_TOKEN if further else floor):
                     draft = typed.draft(extent.cut(typed.text)[0], False)
                     goes_on = _OPEN_WORD.search(self.tokenizer.decode(event.tokens)[:1])
-                    return draft.closed() if goes_on else draft
+                    return draft.whole_lines() if further else draft.closed() if goes_on else draft
                 typed.add(event.tokens, event.confidence)
-                text, ended = extent.cut(typed.text)
+                draft, ended = typed.within(extent)
                 if ended:
-                    return typed.draft(text, True)
-                heard(typed.draft(text, False))
+                    return draft
+                heard(draft)
             elif isinstance(event, Finished):
                 if event.reason is Reason.CANCELLED:
                     return None
-                whole = event.reason is Reason.STOP
-                return typed.draft(extent.cut(typed.text, whole)[0], whole)
+                return typed.within(extent, event.reason is Reason.STOP)[0]
         return None
 
     def _tokens(self, prompt: Prompt) -> tuple[list[int], str]:
@@ -196,6 +214,15 @@ class _Typed:
             start = len(self._spelled)
             self._spelled += self._tokenizer.token_bytes(token)
             self._marks.append((start - self._skip, len(self._spelled) - self._skip, probability))
+
+    def within(self, extent: Extent, whole: bool = False) -> tuple[Draft, bool]:
+        """What an extent admits of the text, and whether nothing more can come. `whole`: the model ended it."""
+        text, ended = extent.cut(self.text, whole)
+        draft = self.draft(text, ended or whole)
+        if not extent.sure:
+            return draft, ended
+        sure = draft.sure_lines()
+        return sure.whole_lines(), ended or sure is not draft
 
     def draft(self, text: str, whole: bool) -> Draft:
         data = self._spelled[self._skip :]

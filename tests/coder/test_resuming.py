@@ -18,7 +18,7 @@ from coder.resuming import resume
 from lsp.knowledge import Knowledge
 from lsp.positions import split_lines
 from lsp.prompt import prompt_of
-from lsp.situation import Situation
+from lsp.situation import Lines, Situation
 from lsp.stopping import extent_of
 from lsp.writer import Writer
 from model.sprig import Sprig
@@ -144,7 +144,9 @@ def test_a_file_larger_than_the_window_is_known_at_its_end_only(project, model, 
 def complete(writer: Writer, before: str):
     situation = Situation("u", "shop/cart.py", "python", before, "\n")
     lines = split_lines(before)
-    return writer.write(prompt_of(situation, lines, len(lines) - 1), situation, extent_of(situation, False), 1, never())
+    return writer.write(
+        prompt_of(situation, lines, len(lines) - 1), situation, extent_of(situation, Lines.ONE), 1, never()
+    )
 
 
 def test_after_a_fix_the_first_completion_does_not_read_the_file_again(project, model) -> None:

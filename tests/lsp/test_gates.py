@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from lsp.gates import judge
 from lsp.names import unresolved
-from lsp.situation import Situation, wants_lines
+from lsp.situation import Lines, Situation, lines_wanted
 from lsp.stopping import extent_of
 from lsp.syntax import parses
 from lsp.writer import Draft, Piece
@@ -123,12 +125,34 @@ def test_a_line_with_an_unknown_name_is_left_out():
 
 
 def test_where_lines_are_wanted():
-    assert wants_lines(at("def f():\n    |\n"), "auto")
-    assert not wants_lines(at("def f():\n    x = |\n"), "auto")
-    assert not wants_lines(at("def f():\n    |\n"), "never")
-    assert wants_lines(at("x = |\n"), "always")
-    assert not wants_lines(at("x = | + 1\n"), "always")
-    assert not wants_lines(at("# a comment|\n"), "always")
+    assert lines_wanted(at("def f():\n    |\n"), "auto") is Lines.BLOCK
+    assert lines_wanted(at("def f():\n    x = |\n"), "auto") is Lines.SURE
+    assert lines_wanted(at("def f():\n    |\n"), "never") is Lines.ONE
+    assert lines_wanted(at("x = |\n"), "always") is Lines.BLOCK
+    assert lines_wanted(at("x = | + 1\n"), "always") is Lines.ONE
+    assert lines_wanted(at("# a comment|\n"), "always") is Lines.ONE
+
+
+@pytest.mark.parametrize(
+    ("text", "sureness", "kept"),
+    [("a = 1\nb = 2\nc", (0.9, 0.9), "a = 1\nb = 2\nc"), ("a = 1\nb = 2\nc", (0.9, 0.5), "a = 1"),
+     ("a = 1\nb = 2\nc", (0.5, 0.9), "a = 1"), ("a = 1\nb", (0.9, 0.9), "a = 1\nb")],
+)  # fmt: skip
+def test_further_lines_only_while_the_model_is_sure(text, sureness, kept):
+    assert replace(draft(text, *sureness, 0.9), whole=False).sure_lines().text == kept
+
+
+def test_an_open_line_behind_others_is_not_shown():
+    assert Draft("a = 1\nb =", (), False).whole_lines() == Draft("a = 1", (), True)
+    assert Draft("a =", (), False).whole_lines().text == "a ="
+    assert Draft("a = 1\nb = 2", (), True).whole_lines().text == "a = 1\nb = 2"
+
+
+def test_sure_lines_are_no_deeper_block_and_three_at_most():
+    extent = extent_of(at("if a:\n    x = |"), Lines.SURE)
+    assert extent.cut("1\n    y = 2\nz") == ("1\n    y = 2", True)
+    assert extent.cut("1\n    y = 2\n    z = 3\n    w") == ("1\n    y = 2\n    z = 3", True)
+    assert extent.cut("1\n\n    y") == ("1", True)
 
 
 @pytest.mark.parametrize(
@@ -139,10 +163,10 @@ def test_where_lines_are_wanted():
      ("call(\n    |", "a,\n    b,\n)\nnext", "a,\n    b,\n)"), ("def f():\n|", "    return 1\nx = 2", "    return 1")],
 )  # fmt: skip
 def test_a_block_ends_where_it_is_indented_less(marked, written, kept):
-    assert extent_of(at(marked), True).cut(written) == (kept, True)
+    assert extent_of(at(marked), Lines.BLOCK).cut(written) == (kept, True)
 
 
 def test_a_line_ends_with_it():
-    assert extent_of(at("x = |"), False).cut("1\ny") == ("1", True)
-    assert extent_of(at("x = |"), False).cut("12") == ("12", False)
-    assert extent_of(at("def f():\n    |"), True).cut("a\n  ") == ("a\n  ", False)
+    assert extent_of(at("x = |"), Lines.ONE).cut("1\ny") == ("1", True)
+    assert extent_of(at("x = |"), Lines.ONE).cut("12") == ("12", False)
+    assert extent_of(at("def f():\n    |"), Lines.BLOCK).cut("a\n  ") == ("a\n  ", False)

@@ -230,7 +230,8 @@ def test_the_workspace_is_read_with_progress_and_its_words_complete(tmp_path):
         async with editing(tmp_path, "nothing") as editor:
             await editor.until(lambda: any(line.startswith("read ") for line in editor.logs))
             uri = editor.open("a.py", "import words\nfirst_of_many = words.unh")
-            assert await editor.texts(uri, 1, 25) == ["eard_of_name(1, 2)"]
+            (text,) = await editor.texts(uri, 1, 25)
+            assert text.split("\n")[0] == "eard_of_name(1, 2)"
             other = editor.open("b.toml", "secret_of_many = 'hid", "toml")
             assert await editor.texts(other, 0, 21) == []
 

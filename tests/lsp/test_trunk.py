@@ -6,7 +6,7 @@ from lsp.gates import judge
 from lsp.knowledge import Knowledge
 from lsp.positions import split_lines
 from lsp.prompt import prompt_of
-from lsp.situation import Situation
+from lsp.situation import Lines, Situation
 from lsp.stopping import extent_of
 from lsp.writer import Writer
 from tests.lsp.parrot import never
@@ -26,7 +26,7 @@ def write(writer, before):
     situation = Situation("u", "stack.py", "python", before, "\n")
     lines = split_lines(before)
     prompt = prompt_of(situation, lines, len(lines) - 1)
-    return writer.write(prompt, situation, extent_of(situation, False), 24, never()), situation
+    return writer.write(prompt, situation, extent_of(situation, Lines.ONE), 24, never()), situation
 
 
 def test_a_word_is_ended_inside_a_token_and_known_drafts_change_nothing(trunk):

@@ -118,7 +118,7 @@ def test_a_completion_of_the_language_server(clover) -> None:
     from lsp.knowledge import Knowledge
     from lsp.positions import split_lines
     from lsp.prompt import prompt_of
-    from lsp.situation import Situation
+    from lsp.situation import Lines, Situation
     from lsp.stopping import extent_of
     from lsp.writer import Writer
 
@@ -127,11 +127,11 @@ def test_a_completion_of_the_language_server(clover) -> None:
     situation = Situation("u", "a.py", "python", CODE + "\n\ndef g(", "\n")
     lines = split_lines(situation.before)
     prompt = prompt_of(situation, lines, len(lines) - 1)
-    draft = writer.write(prompt, situation, extent_of(situation, False), 8, threading.Event())
+    draft = writer.write(prompt, situation, extent_of(situation, Lines.ONE), 8, threading.Event())
     assert draft is not None
     read = sum(spied.commits)
     assert read >= len(tokenizer.encode(prompt.text)) - 4
-    writer.write(prompt, situation, extent_of(situation, False), 8, threading.Event())
+    writer.write(prompt, situation, extent_of(situation, Lines.ONE), 8, threading.Event())
     assert sum(spied.commits) - read < read / 2, "the state is kept"
 
 
