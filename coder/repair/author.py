@@ -30,11 +30,14 @@ AHEAD = 64
 PATIENCE = 600
 # Bases that brought a failing test further, at most; each costs a round of single edits.
 BASES = 12
-# Trials up to the first such round, and more each time to the next; the likeliest edits of each function in one.
-SPACING = 150
+# Trials up to the first such round, or seconds where trials are slow, and more each time to the next; the likeliest
+# edits of each function in one.
+SPACING, SPACING_S = 150, 10.0
 SECOND_EDITS = 500
 # The likeliest edits of each function beyond the first few.
 LATER_EDITS = 1000
+# Edits of the first functions that are skimmed before all else: the likeliest without the model's word.
+SKIMMED_FIRST = 6000
 # Places that the model writes anew on each of them.
 SECOND_PLACES = 3
 # The score of a patch that a chat model described: it is tried before all else.
@@ -78,6 +81,7 @@ class Author(threading.Thread):
         self._skimmed: list[Candidate] = []
         self._bases = 0
         self._built = 0
+        self._began = time.monotonic()
         self._wave = 0
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
@@ -178,7 +182,9 @@ class Author(threading.Thread):
         model, tokenizer = context.load_model()
         if context.strategy.ranking:
             self._reader = Reader(scorer_of(model, tokenizer), self._preface, self.cancelled)
-            self._unskimmed.extend(self._reader.windows(self._pool.waiting()))
+            likeliest = sorted(self._pool.waiting(), key=lambda candidate: -candidate.score)
+            self._unskimmed.extend(self._reader.windows(likeliest[:SKIMMED_FIRST]))
+            self._unskimmed_later.extend(self._reader.windows(likeliest[SKIMMED_FIRST:]))
             # The tests wait for the first to be in order.
             while self._unskimmed and not self.prompt.is_set() and self._skim():
                 pass
@@ -192,8 +198,9 @@ class Author(threading.Thread):
 
     def _step(self) -> bool:
         """Do the most useful thing that is due; False when there is nothing to do."""
-        due = SPACING * (self._built + 1) * (self._built + 2) // 2
-        if self._promising and (self.tried >= due or not len(self._pool)):
+        round_ = (self._built + 1) * (self._built + 2) / 2
+        due = self.tried >= SPACING * round_ or time.monotonic() - self._began >= SPACING_S * round_
+        if self._promising and (due or not len(self._pool)):
             base = self._promising.popleft()
             self._built += 1
             self._propose(self._first, base, "second edit", SECOND_EDITS)

@@ -71,7 +71,7 @@ class Pool:
     """
 
     # A score is worth that much less (nats) while the model has seen the first token of the change only, or nothing.
-    SKIMMED, UNSEEN = 1.0, 2.5
+    SKIMMED, UNSEEN = 0.5, 2.5
 
     def __init__(self, originals: Mapping[str, AnySource]) -> None:
         self._heap: list[tuple[float, int, Candidate]] = []

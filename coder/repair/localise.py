@@ -11,12 +11,12 @@ import ast
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from coder.repair.edits.base import Hints
 from coder.repair.files import AnyFunction
-from coder.repair.source import Source
+from coder.repair.source import FunctionNode, Source
 from sandbox.testing.report import Baseline, TestReport
 
 # A line of the traceback counts that much more than its Ochiai score says; the innermost frame in the code most.
@@ -129,12 +129,25 @@ def _by_function(source: Source, scores: Mapping[int, float]) -> list[Suspicion]
     best = max((suspicion.score for suspicion in found), default=0.0)
     top = {line: score for line, score in scores.items() if line not in inside}
     for statement in source.top_level():
-        if bound_names(statement) & used:
-            for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
-                top[line] = max(top.get(line, 0.0), TOP_LEVEL * best)
+        for part in _simple(statement):
+            if bound_names(part) & used:
+                for line in range(part.lineno, (part.end_lineno or part.lineno) + 1):
+                    top[line] = max(top.get(line, 0.0), TOP_LEVEL * best)
     if top:
         found.append(Suspicion(source.path, None, top))
     return found
+
+
+def _simple(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The statement, or those in its blocks that hold no others; definitions left out."""
+    within = [child for child in ast.iter_child_nodes(statement) if isinstance(child, ast.stmt | ast.ExceptHandler)]
+    if isinstance(statement, FunctionNode | ast.ClassDef):
+        return
+    if not within:
+        yield statement
+    for child in within:
+        for part in child.body if isinstance(child, ast.ExceptHandler) else [child]:
+            yield from _simple(part)
 
 
 def bound_names(statement: ast.stmt) -> set[str]:

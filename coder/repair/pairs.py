@@ -19,9 +19,9 @@ TRUSTED = 10.0
 
 
 def pairs(singles: Iterable[Candidate]) -> list[Candidate]:
-    """Combinations of the best single edits of one base that do not touch each other. The model has skimmed each alone;
-    the sum of what it said stands for both."""
-    plain = (c for c in singles if len(c.proposal.edits) == 1 and len(c.proposal.paths) == 1)
+    """Combinations of the best single edits of one base that do not touch each other, of those that are quickly tried.
+    The model has skimmed each alone; the sum of what it said stands for both."""
+    plain = (c for c in singles if len(c.proposal.edits) == 1 and len(c.proposal.paths) == 1 and not c.cost)
     best = heapq.nlargest(BEST, plain, key=lambda candidate: candidate.score)
     return [_both(one, other) for one, other in combinations(best, 2) if _apart(one, other)]
 

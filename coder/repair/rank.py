@@ -21,13 +21,14 @@ from coder.repair.text import Text
 class Weights:
     """Nats of score for one nat of each part. `cheap` stands in for `likelihood` until the model has read the lines.
 
-    Fitted on injected bugs and on HumanEvalFix-Python ids ≡ 0 mod 4 only.
+    Fitted on 31 injected bugs of the tuning half: the true edit stands at place 134 of some 40,000 by pattern and place
+    alone (median), at 8 when skimmed, at 4 when the best 64 were read.
     """
 
-    likelihood: float = 0.6
-    cheap: float = 0.8
+    likelihood: float = 0.4
+    cheap: float = 0.4
     prior: float = 1.0
-    suspicion: float = 1.0
+    suspicion: float = 2.0
 
 
 WEIGHTS = Weights()
@@ -36,8 +37,10 @@ WEIGHTS = Weights()
 CONTEXT = 2400
 SPAN = 3000
 AFTER = 2
-# One token says little about a whole change: beyond these bounds (nats) its word counts no more.
-DOUBTED, TRUSTED = 6.0, 8.0
+# One token says little about a whole change, and no change gains more than that: beyond these bounds (nats) the model's
+# word counts no more.
+DOUBTED, TRUSTED = 4.0, 8.0
+MOST = 15.0
 # What a longer text loses by its length alone is given back: about one nat per token.
 PER_CHARACTER = 0.3
 # More lines than that in one hunk are not worth a pass.
@@ -126,7 +129,7 @@ class Reader:
             self._before[hunk] = self._scorer.spans(prefix, [source.text[start:end]], suffix)[0]
         before = self._before[hunk]
         for candidate, middle, after in zip(candidates, middles, self._scorer.spans(prefix, middles, suffix)):
-            candidate.likelihood = after - before + PER_CHARACTER * (len(middle) - (end - start))
+            candidate.likelihood = min(MOST, after - before + PER_CHARACTER * (len(middle) - (end - start)))
 
 
 def _middle(candidate: Candidate, start: int, end: int) -> str:
@@ -137,8 +140,11 @@ def _middle(candidate: Candidate, start: int, end: int) -> str:
 
 
 def _context_start(source: Text, offset: int) -> int:
-    """Where the code that the model sees begins: at most CONTEXT characters before, at the start of a line."""
-    return source.line_start(source.line_of(max(0, offset - CONTEXT)) + 1) if offset > CONTEXT else 0
+    """Where the code that the model sees begins: half to all of CONTEXT before, at the start of a line. The same for
+    many neighbouring places, so that what was read for one goes on for the next."""
+    stride = CONTEXT // 2
+    anchor = offset // stride * stride - stride
+    return source.line_start(source.line_of(anchor) + 1) if anchor > 0 else 0
 
 
 def _first_difference(source: Text, candidate: Candidate) -> tuple[int, str, str]:
