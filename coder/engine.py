@@ -18,6 +18,7 @@ from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
 from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
 from coder.repository import Repository
+from coder.repository.repository import MANY_FILES
 from coder.targets import targets_of
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Engine:
 
         sandbox = self.sandbox(request.sandboxed)
         names = self.repository.runtime_files
-        if len(names) > 20_000:
+        if len(names) > MANY_FILES:
             self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
         try:
             tree = WorkingCopy.of(self.repository.root, names)

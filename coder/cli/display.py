@@ -26,7 +26,6 @@ class Display:
         self.console = environment.console
         self._status: Status | None = None
         self._begun = 0.0
-        self._tried = 0
 
     def __enter__(self) -> Display:
         if self.console.is_terminal:
@@ -93,7 +92,6 @@ class Display:
         self._doing("Writing candidates")
 
     def _candidate(self, event: events.Candidate) -> None:
-        self._tried = event.number
         rate = event.number / max(time.monotonic() - self._begun, 0.1) if self._begun else 0.0
         mark = "[green]✓[/]" if event.survived else " "
         text = f"{event.number} candidates, {rate:.0f}/s {mark} [dim]{_safe(event.path)}: {_safe(event.note)}[/]"

@@ -133,12 +133,6 @@ class Region:
         note = f"`{old}` → `{_short(text)}` in {self.name}"
         return Draft(family, (self.edit(start, end, self.source.fitted(node, text)),), note, weight)
 
-    def swap_whole(self, node: ast.expr, text: str, family: str, weight: float = 1.0) -> Draft:
-        """As `swap`, but the parentheses around `node` go too."""
-        start, end = self.source.outer_span(node)
-        note = f"`{_short(self.text(node))}` → `{_short(text)}` in {self.name}"
-        return Draft(family, (self.edit(start, end, text),), note, weight)
-
     def replace(self, start: int, end: int, text: str, family: str, weight: float = 1.0, note: str = "") -> Draft:
         old = self.source.text[start:end]
         return Draft(

@@ -72,7 +72,7 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     """Swap with the next statement; out of the block at its end or start; into the block before or after it."""
     place = region.block_of(statement)
     own = region.source.statement_lines(statement)
-    if place is None or own is None or _multiline_string(region, statement):
+    if place is None or own is None or _multiline_string(statement):
         return
     block, index = place
     text = region.source.text[slice(*own)]
@@ -82,7 +82,7 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     indent = region.source.indentation(statement)
     if index + 1 < len(block):
         following = region.source.statement_lines(block[index + 1])
-        if following and not _multiline_string(region, block[index + 1]):
+        if following and not _multiline_string(block[index + 1]):
             other = region.source.text[slice(*following)]
             other += "" if other.endswith("\n") else region.source.newline
             between = region.source.text[own[1] : following[0]]
@@ -302,13 +302,13 @@ def _is_elif(region: Region, statement: ast.stmt) -> bool:
 
 def _lines(region: Region, block: list[ast.stmt]) -> str | None:
     first, last = region.source.statement_lines(block[0]), region.source.statement_lines(block[-1])
-    if first is None or last is None or any(_multiline_string(region, statement) for statement in block):
+    if first is None or last is None or any(_multiline_string(statement) for statement in block):
         return None
     text = region.source.text[first[0] : last[1]]
     return text if text.endswith("\n") else text + region.source.newline
 
 
-def _multiline_string(region: Region, statement: ast.stmt) -> bool:
+def _multiline_string(statement: ast.stmt) -> bool:
     return any(
         isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
         for node in ast.walk(statement)

@@ -20,7 +20,7 @@ def propose(region: TreeRegion) -> Iterator[Draft]:
             case "member":
                 yield from _member(region, node)
             case "call" if node.called is not None and node.called.kind == "field":
-                yield from _method(region, node, node.called)
+                yield from _method(region, node.called)
     for node in region.loads:
         inside = node.is_callee or (node.parent is not None and node.parent.kind == "member")
         if node.kind == "name" and not inside:
@@ -71,7 +71,7 @@ def _member(region: TreeRegion, node: Node) -> Iterator[Draft]:
         yield region.swap(node, inner.text, "drop attribute")
 
 
-def _method(region: TreeRegion, node: Node, method: Node) -> Iterator[Draft]:
+def _method(region: TreeRegion, method: Node) -> Iterator[Draft]:
     related = region.source.grammar.related.get(method.text, ())
     for name in dict.fromkeys([*related, *region.scope.members[True]]):
         if name != method.text:
