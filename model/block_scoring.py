@@ -11,8 +11,9 @@ from typing import Any
 import torch
 
 from model.llama import LlamaModel
+from model.prefix import in_common
 from model.protocol import BlockModel, Tokenizer
-from model.scoring import Scorer, TokenSurprise, alike
+from model.scoring import Scorer, TokenSurprise
 
 _ROWS = 128  # rows whose logits exist at one time: 127 MB for a vocabulary of 248,320
 _LONGEST = 4096  # tokens of context that a text is judged behind
@@ -49,7 +50,7 @@ class BlockScorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = max(1, min(*(alike(joined[0][0], ids) for ids, _ in joined), *inside))
+        shared = max(1, min(*(in_common(joined[0][0], ids) for ids, _ in joined), *inside))
         scores = []
         for (ids, _), count in zip(joined, inside):
             values = self._values(ids[max(0, shared - _LONGEST) : shared], ids[shared:])

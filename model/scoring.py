@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from model.branches import Branches
 from model.llama import LlamaModel, LlamaState
+from model.prefix import in_common
 from model.tokenizer import BytePairTokenizer
 
 _LOGIT_ROWS = 256  # rows whose logits exist at one time: 50 MB for a vocabulary of 49,152
@@ -59,7 +60,7 @@ class Scorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = min(*(alike(joined[0][0], ids) for ids, _ in joined), *inside)
+        shared = min(*(in_common(joined[0][0], ids) for ids, _ in joined), *inside)
         rests = [ids[shared:] for ids, _ in joined]
         uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
         longest = max(map(len, rests))
@@ -133,7 +134,7 @@ class Scorer:
 
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, from the last reading where it began alike."""
-        common = alike(self._ids, ids)
+        common = in_common(self._ids, ids)
         try:
             state = self._model.rewind(self._state, common)
         except ValueError:  # evicted since
@@ -145,8 +146,3 @@ class Scorer:
             _, state = self._model.read(ids[common:], state)
         self._ids, self._state = ids, state
         return state
-
-
-def alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many ids two sequences begin with in common."""
-    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

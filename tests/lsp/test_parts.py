@@ -70,6 +70,14 @@ def test_a_cancelled_reading_is_gone_on_with():
     assert len(snapshots) <= 1000
 
 
+def test_what_is_taken_over_twice_is_kept_once():
+    snapshots = Snapshots(Parrot(""))
+    for _ in range(2):
+        snapshots.adopt((1, 2, 3), [(3, "after three")])
+    assert len(snapshots) == 3
+    assert snapshots.read([1, 2, 3], never()) == "after three"
+
+
 # -- worker ------------------------------------------------------------------------------------------------------------
 
 
