@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -102,20 +102,15 @@ class Scorer:
         (behind the space that belongs to a word), the alternative is judged with the beginning of that token before it.
         """
         ids, ranges = self._tokenizer.offsets(text)
-        starts = [self._token_at(ranges, offset) for offset in offsets]
-        rows = sorted(set(starts))
+        rows = sorted({token_at(ranges, offset) for offset in offsets})
         hidden_TE = self._hidden(ids[: rows[-1]] if rows else [])
         logs = dict(zip(rows, F.log_softmax(self._model.logits(hidden_TE[rows]), -1))) if rows else {}
+        return judges(text, ranges, offsets, logs, self._first)
 
-        def judge(log_V: torch.Tensor, head: str) -> Callable[[str], float]:
-            def first_token(alternative: str) -> float:
-                beginning = _BEGINNING.match(head + alternative)
-                return float(log_V[self._first_id(beginning[0])]) if beginning and beginning[0] else 0.0
-
-            return first_token
-
-        ends = [ranges[at][0] if at < len(ranges) else len(text) for at in starts]
-        return [judge(logs[at], text[end:offset]) for at, end, offset in zip(starts, ends, offsets)]
+    def _first(self, text: str) -> int | None:
+        """The first token of a text, from as little of it as settles that."""
+        beginning = _BEGINNING.match(text)
+        return self._first_id(beginning[0]) if beginning and beginning[0] else None
 
     def _hidden(self, ids: list[int]) -> torch.Tensor:
         """Final hidden rows [T + 1, E]: row t predicts ids[t]; the last one, what follows."""
@@ -126,11 +121,6 @@ class Scorer:
         """-ln p of each target [T] from the row that predicts it."""
         pairs = zip(hidden_TE.split(_LOGIT_ROWS), targets_T.split(_LOGIT_ROWS))
         return torch.cat([F.cross_entropy(self._model.logits(rows), ids, reduction="none") for rows, ids in pairs])
-
-    @staticmethod
-    def _token_at(ranges: list[tuple[int, int]], offset: int) -> int:
-        """The index of the token that holds the offset; that of the next token behind the text's end."""
-        return next((index for index, (_, end) in enumerate(ranges) if offset < end), len(ranges))
 
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, from the last reading where it began alike."""
@@ -146,3 +136,33 @@ class Scorer:
             _, state = self._model.read(ids[common:], state)
         self._ids, self._state = ids, state
         return state
+
+
+def token_at(ranges: Sequence[tuple[int, int]], offset: int) -> int:
+    """The index of the token that holds a character offset; that of the next token behind the text's end. `ranges`: the
+    characters of each token."""
+    return next((index for index, (_, end) in enumerate(ranges) if offset < end), len(ranges))
+
+
+def judges(
+    text: str,
+    ranges: Sequence[tuple[int, int]],
+    offsets: Sequence[int],
+    logs: Mapping[int, torch.Tensor],
+    first_id: Callable[[str], int | None],
+) -> list[Callable[[str], float]]:
+    """For each character offset, a function: ln p of the first token of an alternative written from there; 0 where
+    nothing is known of that place. `logs` holds ln p [V] by the index of the token that is predicted."""
+
+    def judge(offset: int) -> Callable[[str], float]:
+        at = token_at(ranges, offset)
+        head = text[ranges[at][0] : offset] if at < len(ranges) else ""
+        log_V = logs.get(at)
+
+        def first_token(alternative: str) -> float:
+            first = first_id(head + alternative)
+            return 0.0 if first is None or log_V is None else float(log_V[first])
+
+        return first_token
+
+    return [judge(offset) for offset in offsets]
