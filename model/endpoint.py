@@ -74,6 +74,11 @@ class Endpoint:
             raise ChatError(f"{url} serves no model: set {MODEL_VARIABLE}")
         return cls(endpoint.url, names[0], endpoint.key)
 
+    @property
+    def name(self) -> str:
+        """The model and where it is, for people."""
+        return f"{self.model} at {self.url}"
+
     def models(self) -> list[str]:
         """Ids of the models that the server lists. Raises ChatError."""
         for piece in self._request("GET", "/models", None, ChatOptions()):
@@ -107,7 +112,7 @@ class Endpoint:
                     Message("assistant", draft.text + draft.spelled_calls()),
                     Message("user", f"That answer is malformed: {wrong}. Give the whole answer again, well formed."),
                 ]
-        raise Malformed(f"{self.model} at {self.url} answered in a malformed way {self.repairs + 1} times: {wrong}")
+        raise Malformed(f"{self.name} answered in a malformed way {self.repairs + 1} times: {wrong}")
 
     def complete(self, prefix: str, suffix: str = "", options: ChatOptions | None = None) -> Iterator[str]:
         """Pieces of what stands between `prefix` and `suffix`, from the server's completions. Raises ChatError."""

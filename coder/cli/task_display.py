@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 from coder import events as shared
 from coder.agent import events
@@ -97,21 +96,6 @@ def show_diff(environment: Environment, diff: str) -> None:
     from sandbox.text import clean
 
     print_diff(environment, clean(diff) if environment.output.is_terminal else diff)
-
-
-class JsonLines:
-    """One event a line on `stream`; what looks like an access token is taken out."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.lock = threading.Lock()
-
-    def __call__(self, event: shared.Event) -> None:
-        from coder.repository.secrets import redact
-
-        with self.lock:
-            self.stream.write(redact(json.dumps(event.to_json())) + "\n")
-            self.stream.flush()
 
 
 def _short(arguments: Mapping[str, Any]) -> str:
