@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coder import events
+from coder import events, parts
 from coder.ahead import Ahead
 from coder.config import Settings
 from coder.exit_status import ExitStatus
@@ -123,11 +123,17 @@ class Engine:
 
     def sandbox(self, sandboxed: bool = True) -> Sandbox:
         """The strongest jail that works here."""
-        return (self.find_sandbox or _find_sandbox)(sandboxed)
+        return (self.find_sandbox or parts.find_sandbox)(sandboxed)
 
     def tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
         """What runs the tests of `tree`; whoever asks closes it."""
-        return (self.make_tester or self._tester)(sandbox, tree, request)
+        if self.make_tester is not None:
+            return self.make_tester(sandbox, tree, request)
+        return parts.make_tester(sandbox, tree, self.repository, self.settings, self.python, request.allow_test_edits)
+
+    def open_model(self) -> tuple[Any, Any]:
+        """The model that the settings name, and its tokenizer."""
+        return parts.open_model(self.settings) if self.load_model is None else self.load_model()
 
     def read(
         self,
@@ -141,7 +147,7 @@ class Engine:
         from coder import reading_plan
         from coder.reading import Reading, open_store, state_format
 
-        model, tokenizer = loaded or (self.load_model or self.open_model)()
+        model, tokenizer = loaded or self.open_model()
         planned = reading_plan.plan(self.repository, task, reading_plan.LIMIT if limit is None else limit)
         reading = Reading.of(self.repository, state_format(model).model_id, planned.order)
         base = len(Reading.of(self.repository, reading.model_id, planned.base).pieces)
@@ -178,7 +184,7 @@ class Engine:
         from coder.repair.context import RepairContext
 
         own = request.use_model and self.chat is None
-        with Ahead(self.load_model or self.open_model) as model, self.session(request) as session:
+        with Ahead(self.open_model) as model, self.session(request) as session:
             baseline = self.run_tests(session, model.start if own else None)
             targets = self._targets(baseline, request.tests)
             context = RepairContext(
@@ -197,7 +203,7 @@ class Engine:
                 allow_tests=request.allow_test_edits,
                 cancel=self.cancel,
             )
-            patches = [self._patch(proved) for proved in (self.search or _search)(context, self.listener)]
+            patches = [self._patch(proved) for proved in (self.search or parts.search)(context, self.listener)]
         for number, patch in enumerate(patches, 1):
             proof = patch.verdict.summary()
             self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
@@ -265,43 +271,6 @@ class Engine:
             proved.proposal, tuple(changes), unified_diff(changes), proved.verdict, proved.tried, proved.seconds
         )
 
-    def _tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
-        from sandbox.contract import MIB, Limits
-        from sandbox.testing.command import CommandSession
-        from sandbox.testing.session import TestSession
-        from sandbox.testing.toolchains import node_modules
-
-        limits = Limits(memory=self.settings.memory_mb * MIB)
-        if self.settings.test_command:
-            command, allowed = self.settings.test_command, request.allow_test_edits
-            found = node_modules(tree.root, self.repository.root)
-            linked = {path: place for path, place in found.items() if not self.repository.rules.concealed(path, True)}
-            return CommandSession(
-                sandbox, tree, command, limits, allow_tests=allowed, python=self.python, linked=linked
-            )
-        return TestSession(
-            sandbox,
-            tree,
-            self.python,
-            self.settings.pytest_args,
-            limits,
-            origin=self.repository.root,
-            allow_tests=request.allow_test_edits,
-        )
-
-    def open_model(self) -> tuple[Any, Any]:
-        """The model that the settings name, and its tokenizer."""
-        from model.library import open_model
-
-        try:
-            return open_model(self.settings.model, self.settings.precision)
-        except Exception as error:
-            raise Failure(
-                ExitStatus.MODEL_FAILED,
-                f"the model {self.settings.model} cannot be used: {error}",
-                "See `coder model`, or search without one: --no-model.",
-            ) from error
-
     def _chat(self, baseline: Baseline, targets: Sequence[str]) -> Chat:
         """The model that is asked for patches, with what the failing tests ran and the tests themselves, as text."""
         from coder.reading_plan import readable
@@ -325,21 +294,3 @@ def _read_sources(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dic
             texts[name] = decode(data).text
             hashes[name] = sha256(data)
     return texts, hashes
-
-
-def _find_sandbox(sandboxed: bool) -> Sandbox:
-    from sandbox.contract import SandboxUnavailable
-    from sandbox.jail import Sandbox
-
-    if not sandboxed:
-        return Sandbox.unsafe()
-    try:
-        return Sandbox.detect()
-    except SandboxUnavailable as error:
-        raise Failure(ExitStatus.NO_SANDBOX, str(error)) from error
-
-
-def _search(context: RepairContext, listener: events.Listener) -> Sequence[Proved]:
-    from coder.repair.search import search
-
-    return search(context, listener)

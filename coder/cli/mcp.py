@@ -47,7 +47,7 @@ def offers(environment: Environment, root: Path, **typed: Any) -> Offers:
     def chat(opened: Engine) -> LocalChat:
         from model.local_chat import LocalChat
 
-        return LocalChat(*(opened.load_model or opened.open_model)())
+        return LocalChat(*opened.open_model())
 
     engine()  # what is wrong with the project is said at once
     return Offers(
