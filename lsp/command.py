@@ -23,7 +23,7 @@ def lsp(context: typer.Context) -> None:
     if environment.interactive:
         environment.tell("this speaks with an editor, not with people: see docs/lsp.md (Ctrl-C ends)")
 
-    from lsp.server import build
+    from lsp.features import build
 
     server = build(environment=environment, kept=environment.state_dir / "lsp")
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
