@@ -210,7 +210,11 @@ class CoderServer(LanguageServer):
             self.status.soon(bar.report, share, f"{done} of {total} files")
             self.status.tell("reading", f"{done} of {total} files", share)
 
-        def finished(files: int) -> None:
+        def finished(files: int | None) -> None:
+            if files is None:
+                self.status.soon(bar.end, "ended early")
+                self.status.tell("error", "reading the workspace ended early: see the log")
+                return
             self.status.soon(bar.end, f"{files} files")
             self.status.tell("idle", f"{files} files read")
             _log.info("read %d files, %d tokens", files, len(self.knowledge))
