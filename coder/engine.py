@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
     from sandbox.working_copy import WorkingCopy
 
-WINDOW = 4096
+FIX_WINDOW = 4096
 """Tokens of keys and values that a model keeps of what it reads before a repair: all of it."""
 Search = Callable[["RepairContext", events.Listener], "Sequence[Proved]"]
 
@@ -164,7 +164,7 @@ class Engine:
 
         order = self._near(baseline, targets, suspects)
         reading = Reading.of(self.repository, state_format(model).model_id, order, FIX)
-        return reading.steps(model, tokenizer, open_store(self.state), cancel=self.cancel, window=WINDOW)
+        return reading.steps(model, tokenizer, open_store(self.state), cancel=self.cancel, window=FIX_WINDOW)
 
     def _near(self, baseline: Baseline, targets: Sequence[str], suspects: Sequence[str]) -> tuple[str, ...]:
         from coder.reading_plan import near_failure

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from model.llama import LlamaModel
+from model.llama import trunk_of
 from model.prefix import in_common
 from model.protocol import BlockModel, Tokenizer
 from model.scoring import Scorer, TokenSurprise, judges, token_at
@@ -22,8 +22,8 @@ _KEPT = 4  # readings whose states are remembered
 
 def scorer_of(model: BlockModel[Any], tokenizer: Any) -> Scorer | BlockScorer:
     """What scores text for this model; Sprig's trunk scores for Sprig."""
-    trunk = getattr(model, "trunk", model)
-    return Scorer(trunk, tokenizer) if isinstance(trunk, LlamaModel) else BlockScorer(model, tokenizer)
+    trunk = trunk_of(model)
+    return BlockScorer(model, tokenizer) if trunk is None else Scorer(trunk, tokenizer)
 
 
 class BlockScorer:
