@@ -67,6 +67,7 @@ class Toolbox:
         self.commands: list[Command] = []
 
     def offered(self) -> list[Tool]:
+        """All tools as a model is told of them: our own, and those of MCP servers."""
         from model.chat import Tool
 
         own = [

@@ -75,6 +75,7 @@ def split(command: str) -> tuple[str, str] | None:
 
 
 def mentions(command: str, literal: Literal) -> bool:
+    """Whether a command has in it what the sentence names."""
     if literal.kind is Kind.EXTENSION:
         return bool(re.search(rf"\.{re.escape(literal.text)}\b|\b{re.escape(literal.text)}['\"]", command))
     if literal.text == ".":

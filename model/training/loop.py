@@ -83,6 +83,7 @@ class Trainer:
         self.best = float("inf")
 
     def run_step(self, streams: Streams, generator: torch.Generator) -> StepResult:
+        """The loss of one segment: its block size, its window, and whether it has a history, are drawn."""
         ids_T, stream = streams.next()
         clean = clean_pass(self.trunk, ids_T.to(self.plan.device))
         pick = torch.rand(3, generator=generator).tolist()
@@ -96,6 +97,7 @@ class Trainer:
         return block_loss(self.trunk, self.side, clean, context, batch, generator)
 
     def learn(self) -> StepResult:
+        """One step of the optimizer."""
         for group in self.optimizer.param_groups:
             share = learning_share(self.step - self.warm_at, self.minutes, self.plan.minutes, self.plan.decay_share)
             group["lr"] = self.plan.rate * group["share"] * share
