@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 from coder import events, parts
 from coder.ahead import Ahead
 from coder.config import Settings
+from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
-from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
+from coder.patch import Change, Proposal, Version, plan, unified_diff
 from coder.repository import Repository
+from coder.repository.interpreter import find_python
 from coder.repository.repository import MANY_FILES
+from coder.sources import read_sources, repairable
 from coder.targets import targets_of
 
 if TYPE_CHECKING:
@@ -92,6 +95,22 @@ class Engine:
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """What an editor holds of files in place of what is on disk, by path."""
 
+    @classmethod
+    def of(
+        cls,
+        repository: Repository,
+        settings: Settings,
+        environment: Environment,
+        listener: events.Listener = events.ignore,
+        base: Path | None = None,
+    ) -> Engine:
+        """With the interpreter that the settings or the project name (a relative path is meant from `base`, else from
+        the project's root), and with the parts that stand in the environment for the real ones."""
+        root, own = repository.root, cls.__dataclass_fields__
+        python = find_python(root, base or root, settings.python, environment.variables)
+        instead = {name: part for name, part in environment.parts.items() if name in own}
+        return cls(repository, settings, environment.state_dir, python, listener, **instead)
+
     @property
     def journal(self) -> Journal:
         return Journal(self.repository.root, self.state)
@@ -117,7 +136,8 @@ class Engine:
             self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
             tester = self.tester(sandbox, tree, request)
             try:
-                yield Session(tree, tester, *_read_sources(tree.root, self._sources()))
+                sources = repairable(self.repository.files, any_language=bool(self.settings.test_command))
+                yield Session(tree, tester, *read_sources(tree.root, sources))
             finally:
                 tester.close()
 
@@ -253,14 +273,6 @@ class Engine:
     def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
         return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
 
-    def _sources(self) -> list[str]:
-        """The files that can be repaired: Python, and with a test command of its own other languages too."""
-        if not self.settings.test_command:
-            return [name for name in self.repository.files if name.endswith(".py")]
-        from coder.repair.files import understood
-
-        return [name for name in self.repository.files if understood(name)]
-
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)
         return self.repository.read(path) if held is None else Version(held)
@@ -283,14 +295,3 @@ class Engine:
 
     def _notice(self, message: str) -> None:
         self.listener(events.Notice(message))
-
-
-def _read_sources(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Text and sha256 of each of the files under `root`; those that are not text are left out."""
-    texts, hashes = {}, {}
-    for name in names:
-        with suppress(OSError, UnicodeDecodeError, SyntaxError):
-            data = (root / name).read_bytes()
-            texts[name] = decode(data).text
-            hashes[name] = sha256(data)
-    return texts, hashes

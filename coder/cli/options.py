@@ -46,11 +46,7 @@ def open_engine(
     """The engine for the project at `path`; `typed` are settings from the command line. Raises Failure."""
     from coder.engine import Engine
     from coder.repository import Repository
-    from coder.repository.interpreter import find_python
 
     repository = Repository.open(path)
     settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
-    base = environment.cwd if typed.get("python") else repository.root
-    python = find_python(repository.root, base, settings.python, environment.variables)
-    parts = {name: part for name, part in environment.parts.items() if name in Engine.__dataclass_fields__}
-    return Engine(repository, settings, environment.state_dir, python, listener, **parts)
+    return Engine.of(repository, settings, environment, listener, environment.cwd if typed.get("python") else None)
