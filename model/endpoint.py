@@ -114,17 +114,6 @@ class Endpoint:
                 ]
         raise Malformed(f"{self.name} answered in a malformed way {self.repairs + 1} times: {wrong}")
 
-    def complete(self, prefix: str, suffix: str = "", options: ChatOptions | None = None) -> Iterator[str]:
-        """Pieces of what stands between `prefix` and `suffix`, from the server's completions. Raises ChatError."""
-        options = options or ChatOptions()
-        body = {"model": self.model, "prompt": prefix, "stream": True, **sampling_fields(options)}
-        if suffix:
-            body["suffix"] = suffix
-        for piece in self._request("POST", "/completions", body, options):
-            for choice in piece.get("choices", []):
-                if text := choice.get("text"):
-                    yield str(text)
-
     def _answer(
         self, turns: Sequence[Message], tools: Sequence[Tool], options: ChatOptions
     ) -> Iterator[Mapping[str, Any]]:
