@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from coder import events as shared
 from coder.agent import events
-from coder.cli.display import print_diff
+from coder.cli.display import print_diff, safe
 from coder.environment import Environment
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 _WIDTH = 160
+_safe = partial(safe, lines=True)
 _MARKS = {"done": "[green]✓[/]", "failed": "[red]✗[/]", "refused": "[yellow]refused:[/]"}
 
 
@@ -105,10 +107,3 @@ def _short(arguments: Mapping[str, Any]) -> str:
         str(value) if name in ("path", "folder") else f"{name}={json.dumps(value)}" for name, value in arguments.items()
     ]
     return " ".join(parts)[:_WIDTH]
-
-
-def _safe(text: str) -> str:
-    """`text` without control characters and without meaning to rich's markup."""
-    from rich.markup import escape
-
-    return escape("".join(char if char.isprintable() or char == "\n" else " " for char in text))
