@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: setup demo test lint test-slow tables corpus train export clean
+.PHONY: setup demo test lint test-slow vsix test-vscode tables corpus train export clean
 
 setup: $(READY)
 

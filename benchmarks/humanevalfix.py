@@ -35,7 +35,7 @@ from coder.repository import Repository
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one task. `alike` is None where nothing was repaired; `round` is where the patch came from."""
+    """What came of one task. `alike` is None where nothing was repaired; `origin` is where the patch came from."""
 
     task: str
     repaired: bool
@@ -214,7 +214,7 @@ def save(results: list[Result], timeout: float) -> None:
         f"HumanEvalFix-Python, ids ≡ 2 mod 4, n={len(results)}; tests given, no bug line given, at most "
         f"{timeout:.0f} s each; behaviour compared on the tests' inputs and 200 seeded mutations of them."
     )
-    command = "python -m benchmarks.humanevalfix --remainder 2"
+    command = "python -m benchmarks.humanevalfix --data shared/data/humanevalfix/python_even.jsonl --remainder 2"
     tables.save("humanevalfix", columns, [(len(results), len(repaired), same, f"{seconds:.0f} s")], note, command)
 
 

@@ -28,7 +28,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.tables import save
-from benchmarks.typing_trace import READ, Answer, Coder, LlamaCpp, play, trace
+from benchmarks.typing_servers import Coder, LlamaCpp
+from benchmarks.typing_trace import READ, Answer, play, trace
 
 LINES = 100_000
 HELD_OUT = (

@@ -1,20 +1,16 @@
-"""A typing trace and the two servers that it is played to: `coder lsp`, and a llama.cpp server behind a bare client."""
+"""A typing trace: what is typed, where the cursor jumps, what is asked; and how it is played to a server."""
 
 from __future__ import annotations
 
 import asyncio
 import random
-import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import httpx
-from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.lsp.client import LanguageClient
 
 COLD, TYPING, READ, UNREAD = "cold", "typing on", "jump into read text", "jump into unread text"
 KEYS = 14  # that are typed of a line; the rest of it is as if accepted
@@ -51,7 +47,7 @@ Step = Open | Insert | Ask
 
 
 @dataclass
-class _Open:
+class _Document:
     """A document being typed into: what stands there, and the true lines that are still to come at `at`."""
 
     lines: list[str]
@@ -76,7 +72,7 @@ def trace(files: dict[str, str], requests: int, seed: int) -> list[Step]:
         if name not in opened:
             lines = files[name].split("\n")
             start = draw.randrange(40, len(lines) // 2 - 40)
-            opened[name] = _Open([*lines[:start], "", *lines[start + 40 :]], lines[start : start + 40], start)
+            opened[name] = _Document([*lines[:start], "", *lines[start + 40 :]], lines[start : start + 40], start)
             steps.append(Open(name, "\n".join(opened[name].lines)))
             steps.append(Ask(COLD, name, start, 0))
         file = opened[name]
@@ -107,7 +103,7 @@ def trace(files: dict[str, str], requests: int, seed: int) -> list[Step]:
     return steps
 
 
-def _at_work(file: _Open, name: str) -> list[Step]:
+def _at_work(file: _Document, name: str) -> list[Step]:
     """The cursor goes to where the file is being typed into, indented as what comes is."""
     line = file.coming[0] if file.coming else ""
     indentation = line[: len(line) - len(line.lstrip())]
@@ -116,7 +112,7 @@ def _at_work(file: _Open, name: str) -> list[Step]:
     return [insert, Ask(READ, name, file.at, len(file.lines[file.at]))]
 
 
-def _new_line(file: _Open, name: str, line: int, kind: str) -> list[Step]:
+def _new_line(file: _Document, name: str, line: int, kind: str) -> list[Step]:
     """A line is opened below `line`, as indented as that is, and something is asked there."""
     text = file.lines[line]
     indentation = text[: len(text) - len(text.lstrip())]
@@ -183,141 +179,3 @@ async def play(subject: Subject, steps: Sequence[Step]) -> list[Answer]:
     if running is not None:
         await running
     return answers
-
-
-class Coder:
-    """`coder lsp` behind pygls' client."""
-
-    def __init__(self, root: Path) -> None:
-        self.client = LanguageClient("typist", "1")
-        self.root = root
-        self.log: list[str] = []
-        self.read, self.ready = asyncio.Event(), asyncio.Event()
-        self._versions: dict[str, int] = {}
-
-        @self.client.feature(types.WINDOW_LOG_MESSAGE)
-        def log(params: types.LogMessageParams) -> None:
-            self.log.append(params.message)
-            if "is ready" in params.message:
-                self.ready.set()
-            if params.message.startswith("read "):
-                self.read.set()
-
-        @self.client.feature("coder/status")
-        def status(params: Any) -> None:
-            pass
-
-    async def start(self, *command: str) -> None:
-        await self.client.start_io(*command)
-        folders = [types.WorkspaceFolder(self.root.as_uri(), "project")]
-        await self.client.initialize_async(
-            types.InitializeParams(capabilities=types.ClientCapabilities(), workspace_folders=folders)
-        )
-        self.client.initialized(types.InitializedParams())
-        await self.ready.wait()
-
-    async def stop(self) -> None:
-        await self.client.shutdown_async(None)
-        self.client.exit(None)
-        await self.client.stop()
-
-    def phase(self) -> str:
-        return "after reading" if self.read.is_set() else "while reading"
-
-    def open(self, name: str, text: str) -> None:
-        uri = (self.root / name).as_uri()
-        self._versions[uri] = 1
-        item = types.TextDocumentItem(uri, "python", 1, text)
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-
-    def insert(self, step: Insert) -> None:
-        uri = (self.root / step.name).as_uri()
-        self._versions[uri] += 1
-        place = types.Position(step.line, step.column)
-        change = types.TextDocumentContentChangePartial(types.Range(place, place), step.text)
-        identifier = types.VersionedTextDocumentIdentifier(self._versions[uri], uri)
-        self.client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
-
-    def cancel(self) -> None:
-        for key, future in list(self.client.protocol._request_futures.items()):
-            if not future.done():
-                self.client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(key))
-
-    async def ask(self, name: str, line: int, column: int) -> tuple[str, str]:
-        params = types.InlineCompletionParams(
-            types.InlineCompletionContext(types.InlineCompletionTriggerKind.Automatic),
-            types.TextDocumentIdentifier((self.root / name).as_uri()),
-            types.Position(line, column),
-        )
-        heard = len(self.log)
-        answer = await self.client.text_document_inline_completion_async(params)
-        logged = [entry for entry in self.log[heard:] if entry.startswith("completion ")]
-        outcome = logged[-1].split()[1].rstrip(",") if logged else "unknown"
-        return (answer.items[0].insert_text if answer and answer.items else ""), outcome
-
-
-@dataclass
-class LlamaCpp:
-    """A llama.cpp server on the same weights, asked with the same prompts (so the same budget of context), up to the
-    end of the line. What it has read it keeps by itself, as far as the next prompt begins alike."""
-
-    python: Path
-    gguf: Path
-    tokens: int = 64
-    port: int = 8411
-    _texts: dict[str, list[str]] = field(default_factory=dict)
-    _asking: asyncio.Task[Any] | None = None
-
-    async def start(self, threads: int) -> None:
-        options = {"model": self.gguf, "n_ctx": 2048, "n_threads": threads, "n_threads_batch": threads,
-                   "port": self.port, "verbose": False}  # fmt: skip
-        command = [str(self.python), "-m", "llama_cpp.server"]
-        for name, value in options.items():
-            command += [f"--{name}", str(value)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self._client = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=60, trust_env=False)
-        for _ in range(300):
-            try:
-                await self._client.get("/v1/models")
-                return
-            except httpx.HTTPError:
-                await asyncio.sleep(0.1)
-        raise RuntimeError("the llama.cpp server did not start")
-
-    async def stop(self) -> None:
-        await self._client.aclose()
-        self._process.terminate()
-        self._process.wait(20)
-
-    def phase(self) -> str:
-        return "llama.cpp"
-
-    def open(self, name: str, text: str) -> None:
-        self._texts[name] = text.split("\n")
-
-    def insert(self, step: Insert) -> None:
-        lines = self._texts[step.name]
-        old = lines[step.line]
-        lines[step.line : step.line + 1] = (old[: step.column] + step.text + old[step.column :]).split("\n")
-
-    def cancel(self) -> None:
-        if self._asking is not None:
-            self._asking.cancel()
-
-    async def ask(self, name: str, line: int, column: int) -> tuple[str, str]:
-        from lsp.prompt import prompt_of
-        from lsp.situation import Situation
-
-        lines = [one + "\n" for one in self._texts[name]]
-        before = "".join(lines[:line]) + lines[line][:column]
-        situation = Situation(name, name, "python", before, "", name)
-        body = {
-            "prompt": prompt_of(situation, lines, line).text,
-            "max_tokens": self.tokens,
-            "temperature": 0,
-            "stop": ["\n"],
-        }
-        self._asking = asyncio.ensure_future(self._client.post("/v1/completions", json=body))
-        answer = await self._asking
-        answer.raise_for_status()
-        return answer.json()["choices"][0]["text"], "miss"

@@ -64,6 +64,7 @@ def write_new(
 
 
 def sync_folder(system: System, folder: str | Path) -> None:
+    """Makes what was created, renamed or deleted in a folder outlast a power cut. Raises OSError."""
     fd = system.open(str(folder), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         system.fsync(fd)

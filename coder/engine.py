@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from coder import events
+from coder import events, parts
 from coder.ahead import Ahead
 from coder.config import Settings
+from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
-from coder.patch import Change, Proposal, Version, decode, plan, sha256, unified_diff
+from coder.patch import Change, Proposal, Version, plan, unified_diff
 from coder.repository import Repository
+from coder.repository.interpreter import find_python
+from coder.repository.repository import MANY_FILES
+from coder.sources import read_sources, repairable
 from coder.targets import targets_of
 
 if TYPE_CHECKING:
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
     from sandbox.working_copy import WorkingCopy
 
-WINDOW = 4096
+FIX_WINDOW = 4096
 """Tokens of keys and values that a model keeps of what it reads before a repair: all of it."""
 Search = Callable[["RepairContext", events.Listener], "Sequence[Proved]"]
 
@@ -91,6 +95,22 @@ class Engine:
     unsaved: Mapping[str, bytes] = field(default_factory=dict)
     """What an editor holds of files in place of what is on disk, by path."""
 
+    @classmethod
+    def of(
+        cls,
+        repository: Repository,
+        settings: Settings,
+        environment: Environment,
+        listener: events.Listener = events.ignore,
+        base: Path | None = None,
+    ) -> Engine:
+        """With the interpreter that the settings or the project name (a relative path is meant from `base`, else from
+        the project's root), and with the parts that stand in the environment for the real ones."""
+        root, own = repository.root, cls.__dataclass_fields__
+        python = find_python(root, base or root, settings.python, environment.variables)
+        instead = {name: part for name, part in environment.parts.items() if name in own}
+        return cls(repository, settings, environment.state_dir, python, listener, **instead)
+
     @property
     def journal(self) -> Journal:
         return Journal(self.repository.root, self.state)
@@ -104,7 +124,7 @@ class Engine:
 
         sandbox = self.sandbox(request.sandboxed)
         names = self.repository.runtime_files
-        if len(names) > 20_000:
+        if len(names) > MANY_FILES:
             self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
         try:
             tree = WorkingCopy.of(self.repository.root, names)
@@ -116,17 +136,24 @@ class Engine:
             self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
             tester = self.tester(sandbox, tree, request)
             try:
-                yield Session(tree, tester, *_read_sources(tree.root, self._sources()))
+                sources = repairable(self.repository.files, any_language=bool(self.settings.test_command))
+                yield Session(tree, tester, *read_sources(tree.root, sources))
             finally:
                 tester.close()
 
     def sandbox(self, sandboxed: bool = True) -> Sandbox:
         """The strongest jail that works here."""
-        return (self.find_sandbox or _find_sandbox)(sandboxed)
+        return (self.find_sandbox or parts.find_sandbox)(sandboxed)
 
     def tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
         """What runs the tests of `tree`; whoever asks closes it."""
-        return (self.make_tester or self._tester)(sandbox, tree, request)
+        if self.make_tester is not None:
+            return self.make_tester(sandbox, tree, request)
+        return parts.make_tester(sandbox, tree, self.repository, self.settings, self.python, request.allow_test_edits)
+
+    def open_model(self) -> tuple[Any, Any]:
+        """The model that the settings name, and its tokenizer."""
+        return parts.open_model(self.settings) if self.load_model is None else self.load_model()
 
     def read(
         self,
@@ -140,7 +167,7 @@ class Engine:
         from coder import reading_plan
         from coder.reading import Reading, open_store, state_format
 
-        model, tokenizer = loaded or (self.load_model or self.open_model)()
+        model, tokenizer = loaded or self.open_model()
         planned = reading_plan.plan(self.repository, task, reading_plan.LIMIT if limit is None else limit)
         reading = Reading.of(self.repository, state_format(model).model_id, planned.order)
         base = len(Reading.of(self.repository, reading.model_id, planned.base).pieces)
@@ -157,7 +184,7 @@ class Engine:
 
         order = self._near(baseline, targets, suspects)
         reading = Reading.of(self.repository, state_format(model).model_id, order, FIX)
-        return reading.steps(model, tokenizer, open_store(self.state), cancel=self.cancel, window=WINDOW)
+        return reading.steps(model, tokenizer, open_store(self.state), cancel=self.cancel, window=FIX_WINDOW)
 
     def _near(self, baseline: Baseline, targets: Sequence[str], suspects: Sequence[str]) -> tuple[str, ...]:
         from coder.reading_plan import near_failure
@@ -177,7 +204,7 @@ class Engine:
         from coder.repair.context import RepairContext
 
         own = request.use_model and self.chat is None
-        with Ahead(self.load_model or self.open_model) as model, self.session(request) as session:
+        with Ahead(self.open_model) as model, self.session(request) as session:
             baseline = self.run_tests(session, model.start if own else None)
             targets = self._targets(baseline, request.tests)
             context = RepairContext(
@@ -196,7 +223,7 @@ class Engine:
                 allow_tests=request.allow_test_edits,
                 cancel=self.cancel,
             )
-            patches = [self._patch(proved) for proved in (self.search or _search)(context, self.listener)]
+            patches = [self._patch(proved) for proved in (self.search or parts.search)(context, self.listener)]
         for number, patch in enumerate(patches, 1):
             proof = patch.verdict.summary()
             self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
@@ -246,14 +273,6 @@ class Engine:
     def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
         return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
 
-    def _sources(self) -> list[str]:
-        """The files that can be repaired: Python, and with a test command of its own other languages too."""
-        if not self.settings.test_command:
-            return [name for name in self.repository.files if name.endswith(".py")]
-        from coder.repair.files import understood
-
-        return [name for name in self.repository.files if understood(name)]
-
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)
         return self.repository.read(path) if held is None else Version(held)
@@ -263,43 +282,6 @@ class Engine:
         return Patch(
             proved.proposal, tuple(changes), unified_diff(changes), proved.verdict, proved.tried, proved.seconds
         )
-
-    def _tester(self, sandbox: Sandbox, tree: WorkingCopy, request: FixRequest) -> Tester:
-        from sandbox.contract import MIB, Limits
-        from sandbox.testing.command import CommandSession
-        from sandbox.testing.session import TestSession
-        from sandbox.testing.toolchains import node_modules
-
-        limits = Limits(memory=self.settings.memory_mb * MIB)
-        if self.settings.test_command:
-            command, allowed = self.settings.test_command, request.allow_test_edits
-            found = node_modules(tree.root, self.repository.root)
-            linked = {path: place for path, place in found.items() if not self.repository.rules.concealed(path, True)}
-            return CommandSession(
-                sandbox, tree, command, limits, allow_tests=allowed, python=self.python, linked=linked
-            )
-        return TestSession(
-            sandbox,
-            tree,
-            self.python,
-            self.settings.pytest_args,
-            limits,
-            origin=self.repository.root,
-            allow_tests=request.allow_test_edits,
-        )
-
-    def open_model(self) -> tuple[Any, Any]:
-        """The model that the settings name, and its tokenizer."""
-        from model.library import open_model
-
-        try:
-            return open_model(self.settings.model, self.settings.precision)
-        except Exception as error:
-            raise Failure(
-                ExitStatus.MODEL_FAILED,
-                f"the model {self.settings.model} cannot be used: {error}",
-                "See `coder model`, or search without one: --no-model.",
-            ) from error
 
     def _chat(self, baseline: Baseline, targets: Sequence[str]) -> Chat:
         """The model that is asked for patches, with what the failing tests ran and the tests themselves, as text."""
@@ -313,32 +295,3 @@ class Engine:
 
     def _notice(self, message: str) -> None:
         self.listener(events.Notice(message))
-
-
-def _read_sources(root: Path, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Text and sha256 of each of the files under `root`; those that are not text are left out."""
-    texts, hashes = {}, {}
-    for name in names:
-        with suppress(OSError, UnicodeDecodeError, SyntaxError):
-            data = (root / name).read_bytes()
-            texts[name] = decode(data).text
-            hashes[name] = sha256(data)
-    return texts, hashes
-
-
-def _find_sandbox(sandboxed: bool) -> Sandbox:
-    from sandbox.contract import SandboxUnavailable
-    from sandbox.jail import Sandbox
-
-    if not sandboxed:
-        return Sandbox.unsafe()
-    try:
-        return Sandbox.detect()
-    except SandboxUnavailable as error:
-        raise Failure(ExitStatus.NO_SANDBOX, str(error)) from error
-
-
-def _search(context: RepairContext, listener: events.Listener) -> Sequence[Proved]:
-    from coder.repair.search import search
-
-    return search(context, listener)

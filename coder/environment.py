@@ -28,7 +28,7 @@ class Environment:
     config: Path | None = None
     state: Path | None = None
     parts: dict[str, Any] = field(default_factory=dict)
-    """Parts of the engine to use instead of the real ones, by the name of its field."""
+    """What to use instead of the real ones: parts of the engine by the name of its field; `open`, to show a page."""
 
     @property
     def interactive(self) -> bool:

@@ -62,7 +62,7 @@ class Tested(Event):
 
 @dataclass(frozen=True)
 class TestRun(Event):
-    """The whole suite ran (`purpose`: "baseline" before any change, "confirm" for a proposed one)."""
+    """The whole suite ran before any change: `purpose` is "baseline"."""
 
     __test__: ClassVar[bool] = False
     type: ClassVar[str] = "test_run"

@@ -56,6 +56,7 @@ class Ledger:
         self.folder = state / "journal" / f"{root.name or 'root'}-{sha256(os.fsencode(root))[:16]}"
 
     def create(self) -> None:
+        """Makes the folder, for the user alone, with the path of the project in it."""
         private_folder(self.folder.parent.parent)
         private_folder(self.folder.parent)
         private_folder(self.folder)
@@ -81,6 +82,7 @@ class Ledger:
             os.close(fd)
 
     def load(self) -> Index:
+        """The index; a fresh one where nothing was stored yet."""
         try:
             with self._readable():
                 stored = json.loads((self.folder / "index.json").read_text("utf-8"))
@@ -110,6 +112,7 @@ class Ledger:
         sync_folder(self.system, self.folder)
 
     def read(self, entry: str) -> Record:
+        """An entry with both sides of its files."""
         folder = self.folder / entry
 
         def version(reference: dict[str, Any] | None) -> Version | None:

@@ -74,7 +74,6 @@ class Progress:
 
     path: str
     files: int
-    all_files: int
     tokens: int
     all_tokens: int
 
@@ -181,7 +180,7 @@ class Reading:
         read = Read(state, tuple(known), resumed, True, () if memory is None else tuple(piece_of(memory)))
         packed = form.pack(state)
         for number, (piece, tokens) in enumerate(zip(self.pieces[resumed:], waiting, strict=True), resumed):
-            yield Progress(piece.path, number, len(self.pieces), done, total)
+            yield Progress(piece.path, number, done, total)
             before = state
             for start in range(0, len(tokens), _STEP):
                 if cancel is not None and cancel.is_set():
@@ -190,7 +189,7 @@ class Reading:
                 part = tokens[start : start + _STEP]
                 _, state = model.commit(part, state, rows=slice(0, 0))
                 done += len(part)
-                yield Progress(piece.path, number, len(self.pieces), done, total)
+                yield Progress(piece.path, number, done, total)
             state = form.settle(state, WINDOW if window is None else window)
             packed = with_piece(form.pack(form.settle(state, WINDOW)), tokens, form.pack(before))
             file = FileRead(piece.path, piece.digest, len(tokens), norms(whole(packed)))
@@ -201,7 +200,7 @@ class Reading:
                 unsaved = 0
         self._store(store, packed, read, unsaved)
         if self.pieces:
-            yield Progress(self.pieces[-1].path, len(self.pieces), len(self.pieces), done, total)
+            yield Progress(self.pieces[-1].path, len(self.pieces), done, total)
         return read
 
     def _store(self, store: MemoryStore, packed: MemoryState, read: Read, unsaved: int) -> None:

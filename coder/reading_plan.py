@@ -11,16 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from coder.failure import Conflict
 from coder.repository import Repository
 from coder.repository.reading_order import NEAR, reading_order
 from coder.repository.secrets import redact
 from coder.repository.symbols import outline
-
-if TYPE_CHECKING:
-    from sandbox.testing.report import Baseline
 
 LIMIT = 400_000
 """Characters of the base: about 120,000 tokens."""
@@ -47,23 +43,6 @@ class ReadingTask:
 
     seeds: Mapping[str, float] = field(default_factory=dict)
     tree: bool = False
-
-    @classmethod
-    def fix(cls, baseline: Baseline, targets: Sequence[str]) -> ReadingTask:
-        """The files that the failing tests went through, the tests themselves last."""
-        seeds: dict[str, float] = {}
-        for node in targets:
-            test = baseline.tests[node]
-            for depth, frame in enumerate(test.frames, 1):
-                seeds[frame.path] = max(seeds.get(frame.path, 0.0), depth / len(test.frames))
-            for path in test.lines:
-                seeds.setdefault(path, 0.1)
-        return cls(seeds | {baseline.tests[node].path: 2.0 for node in targets})
-
-    @classmethod
-    def completion(cls, path: str, opened: Iterable[str] = ()) -> ReadingTask:
-        """The file that is edited, and the others that are open."""
-        return cls({other: 1.0 for other in opened} | {path: 2.0})
 
     @classmethod
     def terminal(cls, request: str, paths: Iterable[str]) -> ReadingTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from coder.failure import Failure
 from coder.reading import files_of, heading, state_format
+from model.prefix import in_common
 
 if TYPE_CHECKING:
     from model.memory_store import MemoryStore, StoredState
@@ -49,7 +50,7 @@ def resume(store: MemoryStore, root: Path, model: Any, tokenizer: Any, path: str
         for entry in _entries(store, root, form.model_id, path):
             with suppress(StateFileError, FileNotFoundError, ValueError):
                 memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
-                count = _alike(piece_of(memory), wanted)
+                count = in_common(piece_of(memory), wanted)
                 if count > (len(best.tokens) if best else 0):
                     found = tuple(_states(form, memory, count))
                     states = tuple((at, turned(state, wanted[at - 1])) for at, state in found)
@@ -88,8 +89,3 @@ def _states(form: Any, memory: Any, count: int) -> Iterator[tuple[int, Any]]:
     for at in [*range(BOUNDARY, count, BOUNDARY), count]:
         with suppress(ValueError):
             yield at, within(form, memory, at)
-
-
-def _alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many ids two sequences begin with in common."""
-    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))

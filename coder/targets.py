@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 
 if TYPE_CHECKING:
     from sandbox.testing.report import Baseline
+
+_NAMED = 3
 
 
 def targets_of(
@@ -19,7 +21,7 @@ def targets_of(
     """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
     what keeps a test out is told to `notice`. Raises Failure, with the reason, when there are none."""
     if baseline.flaky:
-        notice(f"flaky, so they count for nothing: {_some(baseline.flaky)}")
+        notice(f"flaky, so they count for nothing: {some(baseline.flaky)}")
     failing = [node for node in baseline.failing if not wanted or _selected(node, wanted)]
     if not failing:
         message = "no test fails here"
@@ -30,12 +32,12 @@ def targets_of(
             message = "no test fails each time it is run"
         raise Failure(ExitStatus.NOTHING_FAILING, message)
     modules = [module for module in baseline.missing_modules if not _is_own(module, files)]
-    beyond = {node: baseline.tests[node] for node in failing if baseline.tests[node].missing_module in modules}
+    beyond = [node for node in failing if baseline.tests[node].missing_module in modules]
     if beyond:
-        notice(f"{python} lacks {', '.join(modules)}: {_some(beyond)} cannot run")
+        notice(f"{python} lacks {', '.join(modules)}: {some(beyond)} cannot run")
     network = [node for node in failing if baseline.tests[node].needs_network]
     if network:
-        notice(f"these need the network, which the sandbox does not have: {_some(network)}")
+        notice(f"these need the network, which the sandbox does not have: {some(network)}")
     targets = tuple(node for node in failing if node not in beyond and node not in network)
     if not targets and beyond:
         raise Failure(
@@ -68,7 +70,7 @@ def _selected(node: str, wanted: Sequence[str]) -> bool:
     return any(node == name or node.startswith((name + "::", name + "[", name.rstrip("/") + "/")) for name in wanted)
 
 
-def _some(nodes: Sequence[str] | Mapping[str, Any], limit: int = 3) -> str:
-    names = list(nodes)
-    rest = len(names) - limit
-    return ", ".join(names[:limit]) + (f" and {rest} more" if rest > 0 else "")
+def some(names: Sequence[str]) -> str:
+    """The first few of the names, and how many more there are."""
+    rest = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -38,6 +38,7 @@ class Trust:
         self.path = state / "trust.json"
 
     def standing(self, root: Path) -> Standing:
+        """How things stand with the files of the project at `root` that trust is asked for."""
         present = covered_files(root)
         if not present:
             return Standing.EMPTY

@@ -15,7 +15,6 @@ from coder.engine import Engine, FixRequest
 from coder.environment import Environment
 from coder.failure import Failure
 from coder.repository import Repository
-from coder.repository.interpreter import find_python
 from coder.trust import Trust
 from lsp import edits
 from lsp.documents import Document
@@ -42,8 +41,7 @@ MakeEngine = Callable[[Repository, Environment, events.Listener], Engine]
 def make_engine(repository: Repository, environment: Environment, listener: events.Listener) -> Engine:
     """The engine for a folder, by the user's settings and the folder's own where it is trusted. Raises Failure."""
     settings = config.load(environment.config_dir, Trust(environment.state_dir), repository.root)
-    python = find_python(repository.root, repository.root, settings.python, environment.variables)
-    return Engine(Repository(repository.root), settings, environment.state_dir, python, listener, **environment.parts)
+    return Engine.of(Repository(repository.root), settings, environment, listener)
 
 
 @dataclass

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 def lsp(context: typer.Context) -> None:
     """Serve an editor: inline completion and fixes, by the Language Server Protocol on standard input and output.
 
-    Editors start this themselves; docs/lsp.md says how to set each up. Settings are the editor's, in its section
+    Editors start this themselves; docs/editors.md says how to set each up. Settings are the editor's, in its section
     `coder`.
     """
     environment: Environment = context.obj
     if environment.interactive:
-        environment.tell("this speaks with an editor, not with people: see docs/lsp.md (Ctrl-C ends)")
+        environment.tell("this speaks with an editor, not with people: see docs/editors.md (Ctrl-C ends)")
 
-    from lsp.server import build
+    from lsp.features import build
 
     server = build(environment=environment, kept=environment.state_dir / "lsp")
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")

@@ -26,6 +26,7 @@ MOST = 8_000_000  # tokens of a workspace that are kept: 64 MB, and an index of 
 _BATCH = 16  # files between two reports of progress
 
 Progress = Callable[[int, int], None]
+Finished = Callable[[int | None], None]
 
 
 class Reading:
@@ -48,9 +49,9 @@ class Reading:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, repositories: Sequence[Repository], near: Iterable[str], finished: Callable[[int], None]) -> None:
+    def start(self, repositories: Sequence[Repository], near: Iterable[str], finished: Finished) -> None:
         """Begins to read; `near`: paths of the open files in any of the repositories. `finished` is told how many
-        files were read."""
+        files were read, None where that ended with an error."""
         self.stop()
         self._stop = threading.Event()
         arguments = (list(repositories), list(near), finished, self._stop)
@@ -68,7 +69,7 @@ class Reading:
         self,
         repositories: list[Repository],
         near: list[str],
-        finished: Callable[[int], None],
+        finished: Finished,
         stop: threading.Event,
     ) -> None:
         try:
@@ -92,7 +93,7 @@ class Reading:
             finished(read)
         except Exception as error:
             _log.warning("reading the workspace ended early: %s", type(error).__name__)
-            finished(-1)
+            finished(None)
 
     def _give_way(self, stop: threading.Event) -> None:
         while self._busy() and not stop.is_set():

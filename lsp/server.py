@@ -1,4 +1,4 @@
-"""The server: its parts put together, and what it does at each message."""
+"""The server's state and what it does with it; which message leads to what stands in `lsp.features`."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
 from coder.environment import Environment
-from lsp import models
-from lsp.actions import CLEAR, COMPLETE, FIX, Actions, MakeEngine, make_engine
+from lsp.actions import Actions, MakeEngine
 from lsp.completion import Completions
 from lsp.documents import Document, Documents
 from lsp.knowledge import Knowledge
 from lsp.protocol import Protocol
 from lsp.reading import Reading
 from lsp.settings import Settings
-from lsp.status import LogHandler, Progress, Status
+from lsp.status import Progress, Status
 from lsp.tokens_kept import TokensKept
 from lsp.worker import Urgency, Worker
 from lsp.workspace import Workspace
@@ -211,7 +210,11 @@ class CoderServer(LanguageServer):
             self.status.soon(bar.report, share, f"{done} of {total} files")
             self.status.tell("reading", f"{done} of {total} files", share)
 
-        def finished(files: int) -> None:
+        def finished(files: int | None) -> None:
+            if files is None:
+                self.status.soon(bar.end, "ended early")
+                self.status.tell("error", "reading the workspace ended early: see the log")
+                return
             self.status.soon(bar.end, f"{files} files")
             self.status.tell("idle", f"{files} files read")
             _log.info("read %d files, %d tokens", files, len(self.knowledge))
@@ -232,81 +235,6 @@ class CoderServer(LanguageServer):
         self.worker.close()
         if self.reading is not None:
             self.reading.stop()
-
-
-def build(
-    load_model: LoadModel = models.load,
-    environment: Environment | None = None,
-    engines: MakeEngine = make_engine,
-    kept: Path | None = None,
-) -> CoderServer:
-    """A server that is ready to start. `kept`: the folder for tokens on disk, None for none."""
-    server = CoderServer(load_model, environment or Environment(), engines, kept)
-
-    @server.feature(types.INITIALIZE)
-    def initialize(params: types.InitializeParams) -> None:
-        encodings = params.capabilities.general.position_encodings if params.capabilities.general else None
-        known = [one for one in encodings or () if one in ("utf-8", "utf-16", "utf-32")]
-        server.documents.encoding = str(getattr(known[0], "value", known[0])) if known else "utf-16"
-        options = params.initialization_options
-        server.set_settings(options)
-        server.take_folders()
-
-    @server.feature(types.INITIALIZED)
-    async def initialized(params: types.InitializedParams) -> None:
-        server.status.loop = asyncio.get_running_loop()
-        handler = LogHandler(server, server.status)
-        _log.addHandler(handler)
-        _log.setLevel(logging.DEBUG)
-        _log.propagate = False
-        await server.begin()
-
-    @server.feature(types.SHUTDOWN)
-    def shutdown(params: None) -> None:
-        server.end()
-
-    @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
-    async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
-        server.tell_outside(params.text_document.uri)
-        return await server.completions.complete(params)
-
-    @server.feature(
-        types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions([types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite]),
-    )
-    def code_action(params: types.CodeActionParams) -> list[types.CodeAction]:
-        return server.actions.offered(params)
-
-    @server.command(FIX)
-    async def fix_test(uri: str, node: str) -> bool:
-        return await server.actions.fix_test(uri, node)
-
-    @server.command(COMPLETE)
-    async def complete_function(uri: str, position: types.Position) -> bool:
-        return await server.actions.complete_function(uri, position)
-
-    @server.command(CLEAR)
-    def clear_cache() -> None:
-        server.clear()
-
-    @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        server.saved(params.text_document.uri)
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
-    async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
-        workspace = server.client_capabilities.workspace
-        if workspace is not None and workspace.configuration:
-            await server.ask_settings()
-        elif isinstance(params.settings, dict):
-            server.set_settings(params.settings.get("coder", params.settings))
-
-    @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
-    def did_change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
-        server.take_folders()
-        server.read_workspace()
-
-    return server
 
 
 def _notebooks() -> types.NotebookDocumentSyncOptions:

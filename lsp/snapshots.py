@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from model.prefix import in_common
+
 BLOCK = 256  # tokens between the states that are kept of a model that cannot go back by itself
 STRIDE = 64  # tokens of one pass: a longer one is hardly cheaper, and cannot be cancelled
 
@@ -44,11 +46,11 @@ class Snapshots:
 
     def missing(self, tokens: Sequence[int]) -> int:
         """How many of `tokens` would have to be read."""
-        return len(tokens) - max((common(one.tokens, tokens) for one in self._readings), default=0)
+        return len(tokens) - max((in_common(one.tokens, tokens) for one in self._readings), default=0)
 
     def read(self, tokens: Sequence[int], cancel: Any) -> Any | None:
         """The state after `tokens`, at least one; None where cancelled, with what was read so far kept."""
-        best = max(self._readings, key=lambda one: common(one.tokens, tokens), default=None)
+        best = max(self._readings, key=lambda one: in_common(one.tokens, tokens), default=None)
         known, state, boundaries = self._restored(best, tokens)
         if best is not None and known == len(best.tokens):
             self._readings.remove(best)  # this one goes on
@@ -70,7 +72,7 @@ class Snapshots:
         """How many tokens are known, the state after them, and the boundaries before."""
         if best is None:
             return 0, None, []
-        known = common(best.tokens, tokens)
+        known = in_common(best.tokens, tokens)
         before = [(count, state) for count, state in best.boundaries if count <= known]
         if known == len(best.tokens):
             return known, best.state, before
@@ -96,11 +98,3 @@ class Snapshots:
     def _forget(self) -> None:
         while len(self) > self._limit and len(self._readings) > 1:
             self._readings.pop(0)
-
-
-def common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many ids two sequences begin with in common."""
-    limit = min(len(one), len(other))
-    if one[:limit] == other[:limit]:
-        return limit
-    return next(at for at in range(limit) if one[at] != other[at])

@@ -15,8 +15,7 @@ _PAIRS = {")": "(", "]": "[", "}": "{"}
 
 def trim(text: str, situation: Situation) -> str:
     """The completion without the parts that repeat what is around the cursor; empty where nothing is left."""
-    text = _end_spaces(text)
-    text = drop_suffix(text, situation.line_after)
+    text = drop_suffix(text.rstrip(), situation.line_after)
     text = drop_next_lines(text, situation.after)
     text = drop_exits(text, situation.after)
     text = drop_circles(text)
@@ -88,10 +87,6 @@ def repeats_above(text: str, before: str) -> bool:
     while above and not above[-1]:
         above.pop()
     return above[-len(completed) :] == completed and len(completed[0]) > 2
-
-
-def _end_spaces(text: str) -> str:
-    return text.rstrip()
 
 
 def _balanced(end: str, kept: str) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 
 import torch
 
-from model.llama import LlamaModel
+from model.llama import trunk_of
+from model.prefix import in_common
 from model.protocol import BlockModel, Tokenizer
-from model.scoring import Scorer, TokenSurprise, alike
+from model.scoring import Scorer, TokenSurprise, judges, token_at
 
 _ROWS = 128  # rows whose logits exist at one time: 127 MB for a vocabulary of 248,320
 _LONGEST = 4096  # tokens of context that a text is judged behind
@@ -21,8 +22,8 @@ _KEPT = 4  # readings whose states are remembered
 
 def scorer_of(model: BlockModel[Any], tokenizer: Any) -> Scorer | BlockScorer:
     """What scores text for this model; Sprig's trunk scores for Sprig."""
-    trunk = getattr(model, "trunk", model)
-    return Scorer(trunk, tokenizer) if isinstance(trunk, LlamaModel) else BlockScorer(model, tokenizer)
+    trunk = trunk_of(model)
+    return BlockScorer(model, tokenizer) if trunk is None else Scorer(trunk, tokenizer)
 
 
 class BlockScorer:
@@ -49,7 +50,7 @@ class BlockScorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = max(1, min(*(alike(joined[0][0], ids) for ids, _ in joined), *inside))
+        shared = max(1, min(*(in_common(joined[0][0], ids) for ids, _ in joined), *inside))
         scores = []
         for (ids, _), count in zip(joined, inside):
             values = self._values(ids[max(0, shared - _LONGEST) : shared], ids[shared:])
@@ -61,8 +62,7 @@ class BlockScorer:
         """For each character offset, a function: ln p of the first token of an alternative written from there. Within
         a token, the alternative is judged with the beginning of that token before it."""
         ids, ranges = self._tokenizer.offsets(text)
-        starts = [next((at for at, (_, end) in enumerate(ranges) if offset < end), len(ids)) for offset in offsets]
-        wanted = {at for at in starts if at > 0}
+        wanted = {token_at(ranges, offset) for offset in offsets} - {0}
         logs: dict[int, torch.Tensor] = {}
         state = self._model.start()
         for begin in range(0, max(wanted, default=0), _ROWS):
@@ -70,16 +70,7 @@ class BlockScorer:
             logits_TV, state = self._model.commit(part, state)
             for at in wanted.intersection(range(begin + 1, begin + len(part) + 1)):
                 logs[at] = logits_TV[at - begin - 1].float().log_softmax(-1)
-
-        def judge(at: int, head: str) -> Callable[[str], float]:
-            def first_token(alternative: str) -> float:
-                first = self._tokenizer.encode(head + alternative)
-                return float(logs[at][first[0]]) if first and at in logs else 0.0
-
-            return first_token
-
-        ends = [ranges[at][0] if at < len(ranges) else len(text) for at in starts]
-        return [judge(at, text[end:offset]) for at, end, offset in zip(starts, ends, offsets)]
+        return judges(text, ranges, offsets, logs, lambda start: next(iter(self._tokenizer.encode(start)), None))
 
     def _values(self, before: list[int], tokens: list[int]) -> list[float]:
         """ln p of each of `tokens` behind `before` (at least one)."""

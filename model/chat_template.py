@@ -11,6 +11,7 @@ from model.chat import ChatError, Message, Tool, ToolCall
 CALL_BEGIN, CALL_END = "<tool_call>", "</tool_call>"
 THINK_BEGIN, THINK_END = "<think>", "</think>"
 
+_SYSTEM = "You are a helpful assistant."  # where a conversation has no system message
 _TOOLS = """You can call functions. Their names, descriptions and JSON schemas:
 <tools>
 {tools}
@@ -26,7 +27,7 @@ class ChatML:
     Text never turns into control tokens: the tokenizer's `encode` gives ordinary ids for whatever a user writes.
     """
 
-    def __init__(self, tokenizer: Any, system: str = "You are a helpful assistant.") -> None:
+    def __init__(self, tokenizer: Any) -> None:
         special = getattr(tokenizer, "special", {})
         if not {"<|im_start|>", "<|im_end|>"} <= special.keys():
             raise ChatError(
@@ -34,11 +35,10 @@ class ChatML:
             )
         self._begin, self.end = special["<|im_start|>"], special["<|im_end|>"]
         self._encode = tokenizer.encode
-        self._system = system
 
     def render(self, messages: Sequence[Message], tools: Sequence[Tool]) -> list[int]:
         """Ids of the conversation with the assistant's turn opened."""
-        system = "\n\n".join(message.content for message in messages if message.role == "system") or self._system
+        system = "\n\n".join(message.content for message in messages if message.role == "system") or _SYSTEM
         if tools:
             system += "\n\n" + _TOOLS.format(tools="\n".join(map(_describe, tools)), begin=CALL_BEGIN, end=CALL_END)
         ids = self._turn("system", system)

@@ -74,6 +74,11 @@ class Endpoint:
             raise ChatError(f"{url} serves no model: set {MODEL_VARIABLE}")
         return cls(endpoint.url, names[0], endpoint.key)
 
+    @property
+    def name(self) -> str:
+        """The model and where it is, for people."""
+        return f"{self.model} at {self.url}"
+
     def models(self) -> list[str]:
         """Ids of the models that the server lists. Raises ChatError."""
         for piece in self._request("GET", "/models", None, ChatOptions()):
@@ -107,18 +112,7 @@ class Endpoint:
                     Message("assistant", draft.text + draft.spelled_calls()),
                     Message("user", f"That answer is malformed: {wrong}. Give the whole answer again, well formed."),
                 ]
-        raise Malformed(f"{self.model} at {self.url} answered in a malformed way {self.repairs + 1} times: {wrong}")
-
-    def complete(self, prefix: str, suffix: str = "", options: ChatOptions | None = None) -> Iterator[str]:
-        """Pieces of what stands between `prefix` and `suffix`, from the server's completions. Raises ChatError."""
-        options = options or ChatOptions()
-        body = {"model": self.model, "prompt": prefix, "stream": True, **sampling_fields(options)}
-        if suffix:
-            body["suffix"] = suffix
-        for piece in self._request("POST", "/completions", body, options):
-            for choice in piece.get("choices", []):
-                if text := choice.get("text"):
-                    yield str(text)
+        raise Malformed(f"{self.name} answered in a malformed way {self.repairs + 1} times: {wrong}")
 
     def _answer(
         self, turns: Sequence[Message], tools: Sequence[Tool], options: ChatOptions

@@ -35,7 +35,7 @@ class _Said:
 
 
 def grounded(tools: Sequence[Tool], messages: Sequence[Message]) -> list[Tool]:
-    """The tools with schemas that admit only values that the user's messages hold."""
+    """The tools with schemas that admit only values that messages of the user or of tools hold."""
     text = "\n".join(message.content for message in messages if message.role in ("user", "tool"))
     said = _Said(tuple(spans(text)), tuple(numbers(text)))
     return [replace(tool, parameters=_narrowed(dict(tool.parameters), said)) for tool in tools]

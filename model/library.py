@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from model.layers.linear import int8_supported
-from model.llama import LlamaModel
 from model.protocol import BlockModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import block_side_files, catalogue
@@ -51,15 +50,6 @@ def _open_clover(folder: Path, precision: str) -> tuple[BlockModel[Any], BytePai
     if not model.config.end_ids:
         raise ValueError(f"{folder}/config.json names no eos_token_id")
     return model, BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_ids[0])
-
-
-def trunk_of(model: BlockModel[Any]) -> LlamaModel:
-    """The Llama-family model that scores text: the model itself, or what Sprig stands on. Raises ValueError where there
-    is none."""
-    trunk = getattr(model, "trunk", model)
-    if not isinstance(trunk, LlamaModel):
-        raise ValueError("only Llama-family models can score edits so far")
-    return trunk
 
 
 def _model_type(folder: Path) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -254,3 +255,9 @@ class LlamaModel:
             torch.cat([keys[:, :, : self.sinks], moved], 2),
             torch.cat([values[:, :, : self.sinks], values[:, :, keep]], 2),
         )
+
+
+def trunk_of(model: Any) -> LlamaModel | None:
+    """The Llama-family model that this one is, or stands on as Sprig does; None where there is none."""
+    trunk = getattr(model, "trunk", model)
+    return trunk if isinstance(trunk, LlamaModel) else None

@@ -126,26 +126,3 @@ def _checksum(tensors: Mapping[str, torch.Tensor], header: Mapping[str, str]) ->
         digest.update(f"\n{name} {tensor.dtype} {list(tensor.shape)}\n".encode())
         digest.update(tensor.flatten().view(torch.uint8).numpy().data)
     return digest.hexdigest()
-
-
-class StateRing:
-    """Recent states of one text for going back, the oldest dropped where the constant-size parts outgrow a budget."""
-
-    def __init__(self, budget_bytes: int) -> None:
-        self.budget_bytes = budget_bytes
-        self._states: list[MemoryState] = []
-
-    def __len__(self) -> int:
-        return len(self._states)
-
-    def push(self, state: MemoryState) -> None:
-        """Remembers a state, in the place of those that had read as far or further. The newest one is always kept."""
-        self._states = [old for old in self._states if old.position < state.position] + [state]
-        used = sum(kept.fixed_bytes for kept in self._states)
-        while used > self.budget_bytes and len(self._states) > 1:
-            used -= self._states.pop(0).fixed_bytes
-
-    def rewind(self, position: int) -> MemoryState | None:
-        """The furthest state that read at most `position` tokens; what read more is forgotten. None where none did."""
-        self._states = [state for state in self._states if state.position <= position]
-        return self._states[-1] if self._states else None

@@ -67,10 +67,6 @@ class RepositoryCache:
         self._texts[name] = np.asarray(tokens, np.int64)
         self._index = None
 
-    def remove(self, name: str) -> None:
-        if self._texts.pop(name, None) is not None:
-            self._index = None
-
     def find(self, context: Sequence[int]) -> Match | None:
         """The longest match of the end of `context`, or None where not even two tokens occur."""
         index = self._built()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -12,6 +12,7 @@ import torch.nn.functional as F
 
 from model.branches import Branches
 from model.llama import LlamaModel, LlamaState
+from model.prefix import in_common
 from model.tokenizer import BytePairTokenizer
 
 _LOGIT_ROWS = 256  # rows whose logits exist at one time: 50 MB for a vocabulary of 49,152
@@ -59,7 +60,7 @@ class Scorer:
         if not joined:
             return []
         inside = [sum(end <= len(prefix) for _, end in ranges) for _, ranges in joined]
-        shared = min(*(alike(joined[0][0], ids) for ids, _ in joined), *inside)
+        shared = min(*(in_common(joined[0][0], ids) for ids, _ in joined), *inside)
         rests = [ids[shared:] for ids, _ in joined]
         uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
         longest = max(map(len, rests))
@@ -101,20 +102,15 @@ class Scorer:
         (behind the space that belongs to a word), the alternative is judged with the beginning of that token before it.
         """
         ids, ranges = self._tokenizer.offsets(text)
-        starts = [self._token_at(ranges, offset) for offset in offsets]
-        rows = sorted(set(starts))
+        rows = sorted({token_at(ranges, offset) for offset in offsets})
         hidden_TE = self._hidden(ids[: rows[-1]] if rows else [])
         logs = dict(zip(rows, F.log_softmax(self._model.logits(hidden_TE[rows]), -1))) if rows else {}
+        return judges(text, ranges, offsets, logs, self._first)
 
-        def judge(log_V: torch.Tensor, head: str) -> Callable[[str], float]:
-            def first_token(alternative: str) -> float:
-                beginning = _BEGINNING.match(head + alternative)
-                return float(log_V[self._first_id(beginning[0])]) if beginning and beginning[0] else 0.0
-
-            return first_token
-
-        ends = [ranges[at][0] if at < len(ranges) else len(text) for at in starts]
-        return [judge(logs[at], text[end:offset]) for at, end, offset in zip(starts, ends, offsets)]
+    def _first(self, text: str) -> int | None:
+        """The first token of a text, from as little of it as settles that."""
+        beginning = _BEGINNING.match(text)
+        return self._first_id(beginning[0]) if beginning and beginning[0] else None
 
     def _hidden(self, ids: list[int]) -> torch.Tensor:
         """Final hidden rows [T + 1, E]: row t predicts ids[t]; the last one, what follows."""
@@ -126,14 +122,9 @@ class Scorer:
         pairs = zip(hidden_TE.split(_LOGIT_ROWS), targets_T.split(_LOGIT_ROWS))
         return torch.cat([F.cross_entropy(self._model.logits(rows), ids, reduction="none") for rows, ids in pairs])
 
-    @staticmethod
-    def _token_at(ranges: list[tuple[int, int]], offset: int) -> int:
-        """The index of the token that holds the offset; that of the next token behind the text's end."""
-        return next((index for index, (_, end) in enumerate(ranges) if offset < end), len(ranges))
-
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, from the last reading where it began alike."""
-        common = alike(self._ids, ids)
+        common = in_common(self._ids, ids)
         try:
             state = self._model.rewind(self._state, common)
         except ValueError:  # evicted since
@@ -147,6 +138,31 @@ class Scorer:
         return state
 
 
-def alike(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many ids two sequences begin with in common."""
-    return next((at for at, (a, b) in enumerate(zip(one, other)) if a != b), min(len(one), len(other)))
+def token_at(ranges: Sequence[tuple[int, int]], offset: int) -> int:
+    """The index of the token that holds a character offset; that of the next token behind the text's end. `ranges`: the
+    characters of each token."""
+    return next((index for index, (_, end) in enumerate(ranges) if offset < end), len(ranges))
+
+
+def judges(
+    text: str,
+    ranges: Sequence[tuple[int, int]],
+    offsets: Sequence[int],
+    logs: Mapping[int, torch.Tensor],
+    first_id: Callable[[str], int | None],
+) -> list[Callable[[str], float]]:
+    """For each character offset, a function: ln p of the first token of an alternative written from there; 0 where
+    nothing is known of that place. `logs` holds ln p [V] by the index of the token that is predicted."""
+
+    def judge(offset: int) -> Callable[[str], float]:
+        at = token_at(ranges, offset)
+        head = text[ranges[at][0] : offset] if at < len(ranges) else ""
+        log_V = logs.get(at)
+
+        def first_token(alternative: str) -> float:
+            first = first_id(head + alternative)
+            return 0.0 if first is None or log_V is None else float(log_V[first])
+
+        return first_token
+
+    return [judge(offset) for offset in offsets]

@@ -166,7 +166,7 @@ class Sprig:
     @torch.inference_mode()
     def succeed(self, state: SprigState, token: int, width: int) -> list[int]:
         """Up to `width` tokens that are likely to follow `token`, had it been written after the state: the successor
-        goes on from the trunk's last row. None where that row is not known or the successor was never trained."""
+        goes on from the trunk's last row. Empty where that row is not known or the successor was never trained."""
         if self._successor is None or not len(state.trunk.recent_TE):
             return []
         chain, sure = [], 1.0

@@ -1,4 +1,4 @@
-"""Byte-level BPE: text to ids and back, byte for byte, and the chat layout around it."""
+"""Byte-level BPE: text to ids and back, byte for byte."""
 
 from __future__ import annotations
 
@@ -100,19 +100,3 @@ class BytePairTokenizer:
         if token not in self.special.values() and all(letter in table for letter in piece):
             return bytes(table[letter] for letter in piece)
         return piece.encode()
-
-    def chat(self, messages: Sequence[Mapping[str, str]], *, reply: bool = True) -> list[int]:
-        """Ids of a conversation in the ChatML layout; `reply` opens the assistant's turn.
-
-        `messages` have "role" and "content". A default system message is the caller's affair. Raises ValueError where
-        the model knows no ChatML.
-        """
-        try:
-            begin, end = self.special["<|im_start|>"], self.special["<|im_end|>"]
-        except KeyError:
-            raise ValueError("this model has no ChatML tokens: it completes text but cannot chat") from None
-        ids: list[int] = []
-        for message in messages:
-            body = self.encode(f"{message['role']}\n{message['content']}")
-            ids += [begin, *body, end, *self.encode("\n")]
-        return [*ids, begin, *self.encode("assistant\n")] if reply else ids

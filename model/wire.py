@@ -23,6 +23,7 @@ class Draft:
         self._calls: dict[int, dict[str, str]] = {}
 
     def push(self, piece: Mapping[str, Any]) -> Iterator[Text | Thinking]:
+        """Takes the next piece of a stream, or a whole answer; yields what it says."""
         if usage := piece.get("usage"):
             self.usage = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
         for choice in piece.get("choices") or []:
@@ -142,6 +143,7 @@ def choice_field(choice: str) -> Any:
 
 
 def message_fields(message: Message) -> dict[str, Any]:
+    """A message as the OpenAI API spells it."""
     body: dict[str, Any] = {"role": message.role, "content": message.content}
     if message.tool_calls:
         body["tool_calls"] = [

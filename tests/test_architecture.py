@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ROOMS = ("coder", "lsp", "model", "sandbox")
-LONGEST = 360
+LONGEST = 310
+ONE_FILE = {"sandbox/hostile/attempts.py"}  # it runs inside the jail by itself, as one plain file
 
 # Who may not import whom: the arrows of docs/architecture.md.
 FORBIDDEN = {
@@ -126,7 +127,7 @@ def test_help_imports_no_torch() -> None:
 @pytest.mark.parametrize("room", [*ROOMS, "benchmarks"])
 def test_modules_stay_short(room: str) -> None:
     lengths = {name_of(path): len(path.read_text().splitlines()) for path in modules(room)}
-    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+    assert {name: length for name, length in lengths.items() if length > LONGEST and name not in ONE_FILE} == {}
 
 
 @pytest.mark.parametrize("room", ROOMS)

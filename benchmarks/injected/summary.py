@@ -63,9 +63,9 @@ def tally(results: Sequence[Result], judged: dict[tuple[str, str], bool]) -> Tal
     )
 
 
-def judgements(path: Path = READ) -> dict[tuple[str, str], bool]:
+def judgements() -> dict[tuple[str, str], bool]:
     """Whether the patched file of a bug behaves like the original, by bug and fingerprint of the file."""
-    rows = map(json.loads, path.read_text().splitlines()) if path.exists() else ()
+    rows = map(json.loads, READ.read_text().splitlines()) if READ.exists() else ()
     return {(row["id"], row["patched"]): row["alike"] for row in rows}
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from coder.events import Event
@@ -98,4 +98,3 @@ class TaskResult(Event):
     seconds: float = 0.0
     steps: int = 0
     tokens: int = 0
-    facts: Mapping[str, Any] = field(default_factory=dict)

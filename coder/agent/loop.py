@@ -72,6 +72,7 @@ class Conversation:
         self._summary: str | None = None
 
     def run(self) -> Ending:
+        """Steps until the task is finished, the budget is used up, or no usable call comes. Raises ChatError."""
         self._summary = None
         self._silent = 0
         self.options = replace(self.options, cancel=threading.Event())

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from coder.config import DEFAULT, Settings
+from coder.endpoint import endpoint_named, open_endpoint
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 
 if TYPE_CHECKING:
     from model.chat import ChatModel
-
-_LONGEST_SILENCE_S = 120.0
 
 
 @dataclass(frozen=True)
@@ -26,28 +25,18 @@ class Chosen:
 
 
 def choose(settings: Settings, variables: Mapping[str, str], seconds: float) -> Chosen | None:
-    """What the settings and the user's own variables name; None where that is only the embedded default.
-
-    Raises Failure with MODEL_FAILED.
-    """
+    """What the settings and the user's own variables name; None where that is only the embedded default. A server may
+    be silent for `seconds` at most. Raises Failure with MODEL_FAILED."""
+    if endpoint_named(settings, variables):
+        endpoint = replace(open_endpoint(settings, variables, seconds), repairs=1)
+        return Chosen(endpoint, endpoint.name, 300_000)
+    if settings.source("model") == DEFAULT:
+        return None
     from model.chat import ChatError
+    from model.library import open_model
+    from model.local_chat import LocalChat
 
-    named = "" if settings.source("model") == DEFAULT else settings.model
     try:
-        if settings.endpoint or variables.get("CODER_ENDPOINT"):
-            from model.endpoint import Endpoint
-
-            endpoint = Endpoint.from_environment(variables, settings.endpoint, named)
-            silence = min(_LONGEST_SILENCE_S, max(seconds, 1.0))
-            endpoint = replace(endpoint, repairs=1, read_s=silence)
-            return Chosen(endpoint, f"{endpoint.model} at {endpoint.url}", 300_000)
-        if not named:
-            return None
-        from model.library import open_model
-        from model.local_chat import LocalChat
-
-        return Chosen(LocalChat(*open_model(named, settings.precision)), named, 24_000)
+        return Chosen(LocalChat(*open_model(settings.model, settings.precision)), settings.model, 24_000)
     except (ChatError, ValueError, OSError, RuntimeError) as error:
-        raise Failure(
-            ExitStatus.MODEL_FAILED, str(error), "Check --endpoint and --model, or `coder model list`."
-        ) from error
+        raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --model, or `coder model list`.") from error

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 
 from coder.repository import secrets
+from coder.repository.secrets import MARK
 
-MARK = "[redacted]"
 _SENSITIVE = r"(?:passw(?:or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|credentials?|auth)"
 _NAME = re.compile(r"(?i)pass|secret|token|key|credential|auth|cookie")
 _QUOTED = re.compile(rf"(?i)(\b\w*{_SENSITIVE}\w*['\"]?\s*[:=]\s*)(['\"])([^'\"\s]{{8,}})\2")

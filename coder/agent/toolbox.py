@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 from coder.agent import tools
 from coder.agent.approvals import Answer, Request
 from coder.agent.observation import Observation, Standing
-from coder.agent.redact import MARK
 from coder.agent.schema import Unfit, build, schema_of
 from coder.agent.workspace import Ran, Workspace
 from coder.failure import Failure
 from coder.patch import Document, Edit, Span, decode, edited, sha256
 from coder.repository.gate import Refused, parts
+from coder.repository.secrets import MARK
 
 if TYPE_CHECKING:
     from model.chat import Tool, ToolCall
@@ -67,6 +67,7 @@ class Toolbox:
         self.commands: list[Command] = []
 
     def offered(self) -> list[Tool]:
+        """All tools as a model is told of them: our own, and those of MCP servers."""
         from model.chat import Tool
 
         own = [

@@ -76,6 +76,7 @@ class Trajectory:
 
     @classmethod
     def create(cls, state: Path, request: str, root: Path, model: str) -> Trajectory:
+        """A new task, under the next free number. Raises OSError."""
         place = state / "tasks"
         private_folder(state)
         private_folder(place)
@@ -93,6 +94,7 @@ class Trajectory:
 
     @classmethod
     def open(cls, state: Path, task: str) -> Trajectory:
+        """The task of that number. Raises Failure where there is none, or where it is damaged."""
         folder = state / "tasks" / (f"{int(task):06d}" if task.isdecimal() else "none")
         try:
             return cls(folder, Head(**json.loads((folder / "task.json").read_text("utf-8"))))
@@ -143,6 +145,7 @@ class Trajectory:
             os.fsync(log.fileno())
 
     def steps(self) -> list[Step]:
+        """All whole steps in order; a line that was torn by a crash is none."""
         from model.chat import Message, ToolCall
 
         found = []

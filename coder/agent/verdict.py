@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coder.agent.observation import Observation, Standing, bounded
 from coder.engine import Engine, FixRequest
+from coder.targets import some
 from sandbox.contract import SandboxUnavailable
 from sandbox.testing.protected import is_protected
 from sandbox.testing.report import TestsNotRun
@@ -38,8 +39,7 @@ class Verdict:
         if self.problem:
             return self.problem + (f"; {len(self.broken)} passed before" if self.broken else "")
         if self.broken:
-            names = ", ".join(self.broken[:3]) + (f" and {len(self.broken) - 3} more" if len(self.broken) > 3 else "")
-            return f"{len(self.broken)} tests passed before and do not now: {names}"
+            return f"{len(self.broken)} tests passed before and do not now: {some(self.broken)}"
         others = f"; {len(self.failing)} others fail, none of which passed before" if self.failing else ""
         return f"passes {self.passing} test{'s' * (self.passing != 1)}{others}"
 

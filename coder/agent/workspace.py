@@ -91,6 +91,7 @@ class Workspace:
             raise Refused(path, "an ignore or secret rule hides it")
 
     def write(self, path: str, data: bytes) -> None:
+        """Writes into the copy, with the right to execute as it was. Raises Refused."""
         self.check(path)
         if not self.keeps:
             raise Refused(path, "this task may only read")

@@ -26,7 +26,6 @@ class Display:
         self.console = environment.console
         self._status: Status | None = None
         self._begun = 0.0
-        self._tried = 0
 
     def __enter__(self) -> Display:
         if self.console.is_terminal:
@@ -44,34 +43,34 @@ class Display:
     def __call__(self, event: events.Event) -> None:
         match event:
             case events.Start():
-                self._line(f"[dim]{_safe(event.root)}: {event.files} files, sandbox {_safe(event.sandbox)}[/]")
+                self._line(f"[dim]{safe(event.root)}: {event.files} files, sandbox {safe(event.sandbox)}[/]")
                 self._doing("Running the tests")
             case events.Tested():
                 of = f" of {event.total}" if event.total else ""
-                self._doing(f"Running the tests: {event.done}{of}  [dim]{_safe(event.node)}[/]")
+                self._doing(f"Running the tests: {event.done}{of}  [dim]{safe(event.node)}[/]")
             case events.TestRun():
                 self._test_run(event)
             case events.Notice():
-                self._line(f"[yellow]note:[/] {_safe(event.message)}")
+                self._line(f"[yellow]note:[/] {safe(event.message)}")
             case events.Localized():
                 self._localized(event)
             case events.Reading():
-                self._doing(f"Reading: {event.tokens:,} of {event.of:,} tokens  [dim]{_safe(event.path)}[/]")
+                self._doing(f"Reading: {event.tokens:,} of {event.of:,} tokens  [dim]{safe(event.path)}[/]")
             case events.Thinking():
-                self._doing(f"{_safe(event.model)} is thinking: {event.characters:,} characters")
+                self._doing(f"{safe(event.model)} is thinking: {event.characters:,} characters")
             case events.Block():
-                where = f"  [dim]{_safe(event.where)}[/]" if event.where else ""
-                self._doing(f"Writing ({_safe(event.origin)}): block {event.index} of {event.of}{where}", event.text)
+                where = f"  [dim]{safe(event.where)}[/]" if event.where else ""
+                self._doing(f"Writing ({safe(event.origin)}): block {event.index} of {event.of}{where}", event.text)
             case events.Canvas():
-                self._doing(f"Writing  [dim]{_safe(event.where)}[/]", event.text)
+                self._doing(f"Writing  [dim]{safe(event.where)}[/]", event.text)
             case events.Candidate():
                 self._candidate(event)
             case events.Validation() if not event.proved:
-                self._line(f"  [red]✗[/] {_safe(event.note)}  [dim]{_safe(event.reason)}[/]")
+                self._line(f"  [red]✗[/] {safe(event.note)}  [dim]{safe(event.reason)}[/]")
             case events.Applied():
                 commit = f", commit {event.commit}" if event.commit else ""
                 self._line(
-                    f"[green]applied[/] to {_safe(', '.join(event.paths))}{commit}  [dim]`coder undo` takes it back[/]"
+                    f"[green]applied[/] to {safe(', '.join(event.paths))}{commit}  [dim]`coder undo` takes it back[/]"
                 )
 
     def _test_run(self, event: events.TestRun) -> None:
@@ -80,7 +79,7 @@ class Display:
             parts.append(f"{event.skipped} skipped")
         self._line(f"tests: {', '.join(parts)}, {event.seconds:.1f} s")
         for node in event.failing[:5]:
-            self._line(f"  [red]✗[/] {_safe(node)}")
+            self._line(f"  [red]✗[/] {safe(node)}")
         if len(event.failing) > 5:
             self._line(f"  [dim]and {len(event.failing) - 5} more[/]")
         self._doing("Looking for the fault")
@@ -88,15 +87,14 @@ class Display:
     def _localized(self, event: events.Localized) -> None:
         places = [f"{s.path}:{s.line}{f' {s.function}' if s.function else ''}" for s in event.suspects]
         if places:
-            self._line(f"suspects: {_safe(', '.join(places[:_SUSPECTS_SHOWN]))}")
+            self._line(f"suspects: {safe(', '.join(places[:_SUSPECTS_SHOWN]))}")
         self._begun = time.monotonic()
         self._doing("Writing candidates")
 
     def _candidate(self, event: events.Candidate) -> None:
-        self._tried = event.number
         rate = event.number / max(time.monotonic() - self._begun, 0.1) if self._begun else 0.0
         mark = "[green]✓[/]" if event.survived else " "
-        text = f"{event.number} candidates, {rate:.0f}/s {mark} [dim]{_safe(event.path)}: {_safe(event.note)}[/]"
+        text = f"{event.number} candidates, {rate:.0f}/s {mark} [dim]{safe(event.path)}: {safe(event.note)}[/]"
         self._doing(f"Proving {text}" if event.survived else f"Trying: {text}")
 
     def _doing(self, markup: str, written: str = "") -> None:
@@ -124,12 +122,12 @@ def print_diff(environment: Environment, diff: str) -> None:
     environment.output.print(Syntax(diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
-def _safe(text: str) -> str:
-    """`text` without control characters and without meaning to rich's markup."""
+def safe(text: str, lines: bool = False) -> str:
+    """`text` without control characters and without meaning to rich's markup; `lines`: its line ends stay."""
     from rich.markup import escape
 
-    return escape(_plain(text))
+    return escape(_plain(text, lines))
 
 
-def _plain(text: str) -> str:
-    return "".join(char if char.isprintable() else " " for char in text)
+def _plain(text: str, lines: bool = False) -> str:
+    return "".join(char if char.isprintable() or (lines and char == "\n") else " " for char in text)

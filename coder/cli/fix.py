@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from coder import events
 from coder.cli.display import Display, print_diff
-from coder.cli.options import HERE, Project, settings_for
-from coder.config import COMMAND_LINE, DEFAULT, Settings
+from coder.cli.json_lines import JsonLines
+from coder.cli.options import HERE, Project, open_engine
+from coder.config import Settings
+from coder.endpoint import endpoint_named, open_endpoint
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
@@ -102,7 +100,7 @@ def fix(
     environment: Environment = context.obj
     begun = time.monotonic()
     tally = _Tally()
-    lines = _JsonLines(environment.stdout)
+    lines = JsonLines(environment.stdout)
     show = Display(environment, watch)
 
     def listener(event: events.Event) -> None:
@@ -115,7 +113,7 @@ def fix(
             lines(events.Result(status.name.lower(), status, message, seconds, tally.candidates, tally.patches))
 
     try:
-        engine = _engine(
+        engine = open_engine(
             environment,
             environment.cwd / path,
             listener,
@@ -129,6 +127,7 @@ def fix(
         )
         from coder.engine import FixRequest
 
+        engine.chat = engine.chat or _chat(engine.settings, environment.variables)
         request = FixRequest(tuple(test or ()), find_all, allow_test_edits, not no_sandbox, not no_model, watch)
         with nullcontext() if as_json else show:
             patches = engine.fix(request)
@@ -148,35 +147,14 @@ def fix(
     raise typer.Exit(status)
 
 
-def _engine(environment: Environment, path: Path, listener: events.Listener, **typed: Any) -> Engine:
-    from coder.engine import Engine
-    from coder.repository import Repository
-    from coder.repository.interpreter import find_python
-
-    repository = Repository.open(path)
-    settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
-    base = environment.cwd if typed["python"] else repository.root
-    python = find_python(repository.root, base, settings.python, environment.variables)
-    parts: dict[str, Any] = {"chat": _chat(settings, environment.variables), **environment.parts}
-    return Engine(repository, settings, environment.state_dir, python, listener, **parts)
-
-
 def _chat(settings: Settings, variables: Mapping[str, str]) -> Callable[[], tuple[ChatModel, str]] | None:
-    """The server that the settings or the user's own variables name, if any."""
-    if not (settings.endpoint or variables.get("CODER_ENDPOINT")):
+    """The server that the settings or the user's own variables name, if any, asked for once it is needed."""
+    if not endpoint_named(settings, variables):
         return None
 
     def ask() -> tuple[ChatModel, str]:
-        from model.chat import ChatError
-        from model.endpoint import Endpoint
-
-        named = "" if settings.source("model") == DEFAULT else settings.model
-        try:
-            endpoint = Endpoint.from_environment(variables, settings.endpoint, named)
-        except ChatError as error:
-            raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --endpoint and --model.") from error
-        patient = replace(endpoint, read_s=max(1.0, min(endpoint.read_s, settings.timeout)))
-        return patient, f"{endpoint.model} at {endpoint.url}"
+        endpoint = open_endpoint(settings, variables, settings.timeout)
+        return endpoint, endpoint.name
 
     return ask
 
@@ -234,18 +212,3 @@ class _Tally:
     def __call__(self, event: events.Event) -> None:
         if isinstance(event, events.Candidate):
             self.candidates = max(self.candidates, event.number)
-
-
-class _JsonLines:
-    """One event a line. What looks like an access token is taken out: lines end up in logs."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.lock = threading.Lock()
-
-    def __call__(self, event: events.Event) -> None:
-        from coder.repository.secrets import redact
-
-        with self.lock:
-            self.stream.write(redact(json.dumps(event.to_json())) + "\n")
-            self.stream.flush()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from coder.cli.do import Endpoint, Model, Python
-from coder.cli.options import HERE, Project, settings_for
-from coder.config import COMMAND_LINE
+from coder.cli.options import HERE, Project, open_engine
 
 if TYPE_CHECKING:
     from coder.agent.mcp.server import Offers
@@ -36,29 +35,19 @@ def mcp(
     build(offers(context.obj, context.obj.cwd / path, model=model, endpoint=endpoint, python=python)).run("stdio")
 
 
-def offers(environment: Environment, root: Path, **typed: str | None) -> Offers:
+def offers(environment: Environment, root: Path, **typed: Any) -> Offers:
     """The tools for the project at `root`. Raises Failure where it cannot be opened."""
     from coder.agent.approvals import Approvals, Ask
     from coder.agent.mcp.server import Offers
     from coder.agent.models import choose
-    from coder.engine import Engine
-    from coder.repository import Repository
-    from coder.repository.interpreter import find_python
 
     def engine() -> Engine:
-        repository = Repository.open(root)
-        settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
-        base = environment.cwd if typed.get("python") else repository.root
-        parts = {name: part for name, part in environment.parts.items() if name in Engine.__dataclass_fields__}
-        interpreter = find_python(repository.root, base, settings.python, environment.variables)
-        return Engine(repository, settings, environment.state_dir, interpreter, **parts)
+        return open_engine(environment, root, **typed)
 
     def chat(opened: Engine) -> LocalChat:
-        from model.library import open_model
         from model.local_chat import LocalChat
 
-        load = opened.load_model or (lambda: open_model(opened.settings.model, opened.settings.precision))
-        return LocalChat(*load())
+        return LocalChat(*opened.open_model())
 
     engine()  # what is wrong with the project is said at once
     return Offers(

@@ -18,6 +18,7 @@ from coder.cli.memory_map import heat_map
 from coder.cli.options import HERE, Project, settings_for
 from coder.exit_status import ExitStatus
 from coder.reading_plan import LIMIT
+from coder.targets import some
 
 if TYPE_CHECKING:
     from coder.environment import Environment
@@ -153,15 +154,10 @@ def _list(environment: Environment, rows: list[dict[str, Any]]) -> None:
         environment.output.print(root or "unknown project", style="bold", markup=False)
         for row in (row for row in rows if row["root"] == root):
             changed = row["stale"]
-            now = "all as it is now" if changed == [] else f"changed since: {_some(changed)}" if changed else "gone"
+            now = "all as it is now" if changed == [] else f"changed since: {some(changed)}" if changed else "gone"
             figures = f"{len(row['files']):>5} files {row['tokens']:>9,} tokens {_size(row['bytes']):>10}"
             used = f"used {_age(row['age_s']):>6} ago"
             environment.output.print(f"  {row['model']:<24} {figures}  {used}  {now}", markup=False)
-
-
-def _some(paths: list[str], limit: int = 3) -> str:
-    rest = len(paths) - limit
-    return ", ".join(paths[:limit]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _size(count: int) -> str:

@@ -1,17 +1,21 @@
-"""Arguments that several commands share, and the settings that they all start from."""
+"""Arguments that several commands share, and the settings and the engine that they start from."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coder.config import Settings, load
+from coder import events
+from coder.config import COMMAND_LINE, Settings, load
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.trust import Trust, covered_files
+
+if TYPE_CHECKING:
+    from coder.engine import Engine
 
 HERE = Path(".")
 Project = Annotated[
@@ -34,3 +38,15 @@ def settings_for(environment: Environment, root: Path) -> Settings:
             raise
         trust.grant(root)
         return load(environment.config_dir, trust, root)
+
+
+def open_engine(
+    environment: Environment, path: Path, listener: events.Listener = events.ignore, **typed: Any
+) -> Engine:
+    """The engine for the project at `path`; `typed` are settings from the command line. Raises Failure."""
+    from coder.engine import Engine
+    from coder.repository import Repository
+
+    repository = Repository.open(path)
+    settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
+    return Engine.of(repository, settings, environment, listener, environment.cwd if typed.get("python") else None)

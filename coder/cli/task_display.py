@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from coder import events as shared
 from coder.agent import events
-from coder.cli.display import print_diff
+from coder.cli.display import print_diff, safe
 from coder.environment import Environment
 
 if TYPE_CHECKING:
     from rich.status import Status
 
 _WIDTH = 160
+_safe = partial(safe, lines=True)
 _MARKS = {"done": "[green]✓[/]", "failed": "[red]✗[/]", "refused": "[yellow]refused:[/]"}
 
 
@@ -99,21 +100,6 @@ def show_diff(environment: Environment, diff: str) -> None:
     print_diff(environment, clean(diff) if environment.output.is_terminal else diff)
 
 
-class JsonLines:
-    """One event a line on `stream`; what looks like an access token is taken out."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
-        self.lock = threading.Lock()
-
-    def __call__(self, event: shared.Event) -> None:
-        from coder.repository.secrets import redact
-
-        with self.lock:
-            self.stream.write(redact(json.dumps(event.to_json())) + "\n")
-            self.stream.flush()
-
-
 def _short(arguments: Mapping[str, Any]) -> str:
     if isinstance(argv := arguments.get("argv"), list):
         return " ".join(map(str, argv))[:_WIDTH]
@@ -121,10 +107,3 @@ def _short(arguments: Mapping[str, Any]) -> str:
         str(value) if name in ("path", "folder") else f"{name}={json.dumps(value)}" for name, value in arguments.items()
     ]
     return " ".join(parts)[:_WIDTH]
-
-
-def _safe(text: str) -> str:
-    """`text` without control characters and without meaning to rich's markup."""
-    from rich.markup import escape
-
-    return escape("".join(char if char.isprintable() or char == "\n" else " " for char in text))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from coder import events as shared
 from coder.agent import budget, events
 from coder.agent.approvals import Answer, Approvals, Ask, Request, nobody
-from coder.cli.options import settings_for
-from coder.cli.task_display import JsonLines, TaskDisplay
-from coder.config import COMMAND_LINE
+from coder.cli.json_lines import JsonLines
+from coder.cli.options import open_engine
+from coder.cli.task_display import TaskDisplay
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from coder.agent.models import Chosen
     from coder.agent.task import Report, Task
     from coder.agent.trajectory import Trajectory
-    from coder.engine import Engine
 
 PREVIEWED = (".html", ".htm", ".pdf", ".svg", ".tex")
 
@@ -46,10 +45,6 @@ class Runner:
     """One task for one command. `typed` are settings from the command line."""
 
     def __init__(self, environment: Environment, root: Path, wishes: Wishes, **typed: Any) -> None:
-        from coder.engine import Engine
-        from coder.repository import Repository
-        from coder.repository.interpreter import find_python
-
         self.environment, self.wishes = environment, wishes
         self.listener: Callable[[shared.Event], None] = (
             JsonLines(environment.stdout) if wishes.as_json else TaskDisplay(environment, wishes.thinking > 0)
@@ -57,12 +52,7 @@ class Runner:
         self.begun = time.monotonic()
         self.task = ""
         self._used: budget.Budget | None = None
-        repository = Repository.open(root)
-        settings = settings_for(environment, repository.root).updated(typed, COMMAND_LINE)
-        base = environment.cwd if typed.get("python") else repository.root
-        python = find_python(repository.root, base, settings.python, environment.variables)
-        parts = {name: part for name, part in environment.parts.items() if name in Engine.__dataclass_fields__}
-        self.engine: Engine = Engine(repository, settings, environment.state_dir, python, self.listener, **parts)
+        self.engine = open_engine(environment, root, self.listener, **typed)
 
     def chosen(self) -> Chosen | None:
         from coder.agent.models import choose

@@ -69,6 +69,7 @@ def read_module(tree: ast.Module) -> Module:
 
 
 def signature(function: FunctionNode, bound: bool = False) -> Signature:
+    """How a function is called; `bound`: as a method, its first parameter given."""
     arguments = function.args
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in function.decorator_list)
     positional = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)][int(bound and not static) :]
@@ -180,6 +181,7 @@ def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def class_members(owner: ast.ClassDef) -> list[str]:
+    """Names of methods and attributes that a class defines or that its methods use of `self` and `cls`."""
     members: dict[str, None] = {}
     for node in ast.walk(owner):
         if isinstance(node, FunctionNode) and node in owner.body and not node.name.startswith("__"):

@@ -123,11 +123,6 @@ class Scope:
         return any(low <= start < high for low, high in self.comprehension_names.get(name, ()))
 
     @cached_property
-    def used_globals(self) -> Counter[str]:
-        """How often each global of the file is read anywhere in it."""
-        return Counter(n.id for n in ast.walk(self.source.tree) if isinstance(n, ast.Name) and n.id in self.globals)
-
-    @cached_property
     def globals(self) -> list[str]:
         return list(dict.fromkeys(self.module.names))
 

@@ -124,8 +124,7 @@ class Source(Text):
         return start, end
 
     def indentation(self, statement: ast.stmt) -> str:
-        line = self.lines[statement.lineno - 1]
-        return line[: len(line) - len(line.lstrip(" \t"))]
+        return self.indentation_of(statement.lineno)
 
     def fitted(self, node: ast.expr, text: str) -> str:
         """`text` as it must stand where `node` stands: in parentheses where the neighbours bind more tightly."""

@@ -116,10 +116,9 @@ class Writing:
     @property
     def _trunk(self) -> Any | None:
         """The Llama-family model that this one is or stands on."""
-        from model.llama import LlamaModel
+        from model.llama import trunk_of
 
-        trunk = getattr(self.model, "trunk", self.model)
-        return trunk if isinstance(trunk, LlamaModel) else None
+        return trunk_of(self.model)
 
     def _place(self, model: Any, job: Job) -> Place:
         """What `model` has read, and the text from there up to the gap."""

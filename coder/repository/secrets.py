@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
+MARK = "[redacted]"
+"""What stands in a secret's place."""
+
 _FILES = (
     ".env", ".env.*", "*.env", ".envrc", ".netrc", "_netrc", ".pgpass", ".my.cnf", ".npmrc", ".pypirc", ".htpasswd",
     ".git-credentials", ".dockercfg", "id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.ppk", "*.kdbx", "*.jks",
@@ -46,4 +49,4 @@ def is_secret(path: str) -> bool:
 
 def redact(text: str) -> str:
     """`text` with everything that looks like an access token or a private key taken out."""
-    return _TOKENS.sub("[redacted]", text)
+    return _TOKENS.sub(MARK, text)

@@ -24,15 +24,13 @@ _NAMES = frozenset({"identifier", "property_identifier", "shorthand_property_ide
 
 @dataclass(frozen=True)
 class Symbol:
-    """A function or class. Lines count from 1, both included; `start`/`end` are a half-open range of characters."""
+    """A function or class. `qualified`: with the names around it. Lines count from 1, both included."""
 
     name: str
     qualified: str
     kind: str
     first_line: int
     last_line: int
-    start: int
-    end: int
 
 
 @dataclass(frozen=True)
@@ -54,9 +52,8 @@ def outline(path: str, text: str) -> Outline:
     language = language_of(path)
     if language is None:
         return Outline((), (), Counter())
-    source = text.encode("utf-8", "replace")
-    root = _parser(language).parse(source).root_node
-    symbols = [_symbol(node, parents, source) for node, parents in _definitions(root, ())]
+    root = _parser(language).parse(text.encode("utf-8", "replace")).root_node
+    symbols = [_symbol(node, parents) for node, parents in _definitions(root, ())]
     imports: dict[str, None] = {}
     mentions: Counter[str] = Counter()
     for node in _nodes(root):
@@ -94,15 +91,12 @@ def _definitions(root: Node, parents: tuple[str, ...]) -> Iterator[tuple[Node, t
         stack.extend((child, parents) for child in reversed(node.children))
 
 
-def _symbol(node: Node, parents: tuple[str, ...], source: bytes) -> Symbol:
+def _symbol(node: Node, parents: tuple[str, ...]) -> Symbol:
     name = node.child_by_field_name("name")
     assert name is not None
     outer = node.parent if node.parent is not None and node.parent.type == "decorated_definition" else node
-    start = len(source[: outer.start_byte].decode("utf-8", "replace"))
-    length = len(source[outer.start_byte : outer.end_byte].decode("utf-8", "replace"))
     qualified = ".".join((*parents, _text(name)))
-    lines = outer.start_point[0] + 1, outer.end_point[0] + 1
-    return Symbol(_text(name), qualified, _KINDS[node.type], *lines, start, start + length)
+    return Symbol(_text(name), qualified, _KINDS[node.type], outer.start_point[0] + 1, outer.end_point[0] + 1)
 
 
 def _imported(node: Node) -> Iterator[str]:

@@ -21,6 +21,7 @@ class Answer:
         self._frame = {"id": f"{prefix}-{uuid.uuid4().hex}", "created": int(time.time()), "model": model}
 
     def chat(self, reply: Reply) -> dict[str, Any]:
+        """A whole reply as an object of type chat.completion."""
         message: dict[str, Any] = {"role": "assistant", "content": reply.text or None, "refusal": None}
         if reply.thinking:
             message["reasoning_content"] = reply.thinking

@@ -48,7 +48,6 @@ class Answer:
     the project. `whole`: the copy was of everything. `evidence`: what the confidence is made of.
     """
 
-    question: str
     command: str
     guess: str
     safety: Safety
@@ -80,9 +79,7 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     tried = [one for one, _ in judged[:TRIED]]
     groups = choose.clusters(_weighed(asked, tried, outcomes), [outcomes.get(one.command) for one in tried])
     if not groups:
-        return Answer(
-            question, "", "", Safety(Effect.REFUSED, "nothing like it is known"), (), None, 0.0, (), tree.whole
-        )
+        return Answer("", "", Safety(Effect.REFUSED, "nothing like it is known"), (), None, 0.0, (), tree.whole)
     best = groups[0]
     command = best.proposals[0].command
     found = evidence(asked, best)
@@ -90,7 +87,6 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     others = [group.proposals[0].command for group in groups[1:]]
     others = [one for one in others if safeties[one].effect is not Effect.REFUSED][:3]
     return Answer(
-        question,
         command if sure >= SURE else "",
         command,
         safeties[command],

@@ -14,20 +14,19 @@ from coder.shell.syntax import ShellSyntaxError, parse
 _ACTIONS = re.compile(
     r"\s(?:-print0?|-ls)\b.*|\s-exec(?:dir)?\s.*|\s-delete\b.*|\s-printf\s.*|\s*(?<!\|)\|(?!\|).*", re.DOTALL
 )
+_HEADS, _TAILS = 12, 16  # parts taken from the candidates: those that find files, and what follows them
 _LIMIT = 1_000
 PLAIN = 0.8  # likeness, in parts of the best example's, of what is put together from the question's words alone
 
 
-def compose(
-    sentence: str, candidates: Sequence[Candidate], asked: Sequence[Literal], heads: int = 12, tails: int = 16
-) -> list[Candidate]:
+def compose(sentence: str, candidates: Sequence[Candidate], asked: Sequence[Literal]) -> list[Candidate]:
     """Crossings of the best candidates: the part that finds files, and what follows it. Best first as they came."""
     if not candidates:
         return []
     near = max(one.likeness for one in candidates)
     own = (Candidate(start, PLAIN * near, 0, 0, candidates[0].source) for start in starts_for(sentence, asked))
     starts = {one.command: one for one in own}
-    heads += len(starts)
+    heads = _HEADS + len(starts)
     ends: dict[str, Candidate] = {}
     for one in candidates:
         parts = split(one.command)
@@ -35,7 +34,7 @@ def compose(
             continue
         if len(starts) < heads:
             starts.setdefault(parts[0], one)
-        if parts[1] and len(ends) < tails:
+        if parts[1] and len(ends) < _TAILS:
             ends.setdefault(parts[1], one)
     ends.update(_longer(sentence, ends, asked))
     common = list(ends_for(sentence, asked))
@@ -76,6 +75,7 @@ def split(command: str) -> tuple[str, str] | None:
 
 
 def mentions(command: str, literal: Literal) -> bool:
+    """Whether a command has in it what the sentence names."""
     if literal.kind is Kind.EXTENSION:
         return bool(re.search(rf"\.{re.escape(literal.text)}\b|\b{re.escape(literal.text)}['\"]", command))
     if literal.text == ".":

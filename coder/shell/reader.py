@@ -1,6 +1,6 @@
-"""The language model reads the proposed commands after worked examples, and writes some of its own.
+"""The language model reads the proposed commands after worked examples, and writes one of its own.
 
-Its own are decoded greedily and by sampling under a grammar in which only programs and options of this machine exist.
+Its own is decoded greedily, under a grammar in which only programs and options of this machine exist.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from coder.shell.syntax import ShellSyntaxError, parse
 
 SHOTS = 4
 READ = 16  # proposals that are read; the rest keep their order behind them
-SAMPLES = 1
 TOKENS = 40
 READING = 0.02  # weight of a nat, tuned on the first file system of InterCode
 
@@ -55,37 +54,24 @@ def reread(
 def write(
     question: Question, proposals: Sequence[Proposal], model: Any, tokenizer: Any, manual: Manual
 ) -> list[Proposal]:
-    """Commands of the model's own, with the programs of the proposals."""
+    """The model's own command, with the programs of the proposals; empty where it wrote none."""
     from model.decoding import autoregressive
     from model.decoding.grammar import Grammar, GrammarError
     from model.decoding.request import Generation, text_of
 
+    if not question.near:
+        return []
     try:
         grammar = Grammar.lark(tokenizer, lark(_programs(proposals), manual))
-    except GrammarError:
+        request = Generation(tokenizer.encode(prompt(question)), max_tokens=TOKENS, grammar=grammar)
+        text = text_of(autoregressive.generate(model, tokenizer, request))[0].strip()
+        parse(text)
+    except (GrammarError, ShellSyntaxError):
         return []
-    ids = tokenizer.encode(prompt(question))
-    found: dict[str, None] = {}
-    for seed in range(SAMPLES):
-        request = Generation(
-            ids, max_tokens=TOKENS, temperature=0.0 if seed == 0 else 0.8,
-            top_p=0.9, seed=seed, grammar=grammar,
-        )  # fmt: skip
-        try:
-            text = text_of(autoregressive.generate(model, tokenizer, request))[0].strip()
-            parse(text)
-        except (GrammarError, ShellSyntaxError):
-            continue
-        found[text] = None
-    nearest = question.near[0] if question.near else None
-    if nearest is None:
-        return []
-    written = []
-    for text in found:
-        missed = sum(1 for one in question.literals if not compose.mentions(text, one))
-        candidate = Candidate(text, 0.7 * nearest.likeness, missed, 0, nearest.example)
-        written.append(Proposal(candidate, worth(question, candidate)))
-    return written
+    nearest = question.near[0]
+    missed = sum(1 for one in question.literals if not compose.mentions(text, one))
+    candidate = Candidate(text, 0.7 * nearest.likeness, missed, 0, nearest.example)
+    return [Proposal(candidate, worth(question, candidate))]
 
 
 def _programs(proposals: Sequence[Proposal]) -> list[str]:

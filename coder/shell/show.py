@@ -20,11 +20,12 @@ _LINES = 20
 
 
 def answer_and_show(question: str, environment: Environment, path: Path, as_json: bool) -> ExitStatus:
+    """Answers a shell question about the folder `path`. Raises Failure where no sandbox works or the copy fails."""
     from sandbox.contract import SandboxUnavailable
     from sandbox.jail import Sandbox
 
     try:
-        sandbox = environment.parts.get("sandbox") or Sandbox.detect()
+        sandbox = Sandbox.detect()
         parts = Parts(sandbox, _model(environment))
         if environment.interactive and not as_json:
             environment.tell("trying commands on a copy …")

@@ -42,13 +42,13 @@ class Redirect:
 
 @dataclass(frozen=True)
 class Script:
-    """A command line. `kinds`: the grammar's names of everything in it; `assigned`: the variables that it sets."""
+    """A command line. `kinds`: the grammar's names of everything in it; `variables`: those that it reads and
+    does not set itself."""
 
     text: str
     commands: tuple[Command, ...]
     redirects: tuple[Redirect, ...]
     kinds: frozenset[str]
-    assigned: frozenset[str]
     variables: frozenset[str]
 
 
@@ -88,7 +88,7 @@ def parse(text: str) -> Script:
     assigned = {_spelled(node) for node in nodes if node.type == "variable_name" and _assigns(node)}
     named = {_spelled(node) for node in nodes if node.type in ("variable_name", "special_variable_name")}
     kinds = frozenset(node.type for node in nodes)
-    return Script(text, commands, redirects, kinds, frozenset(assigned), frozenset(named - assigned))
+    return Script(text, commands, redirects, kinds, frozenset(named - assigned))
 
 
 def _walk(node: Node) -> Iterator[Node]:

@@ -57,20 +57,15 @@ class Grammar:
             raise GrammarError(self._matcher.get_error().strip().splitlines()[0])
 
     @classmethod
-    def json_schema(cls, tokenizer: Tokenizer, schema: Mapping[str, Any], *, lenient: bool = False) -> Grammar:
-        """JSON that satisfies `schema`, without insignificant white space.
-
-        Keywords that cannot be enforced raise GrammarError, or are ignored when `lenient`.
-        """
-        options: Any = {"whitespace_flexible": False, "lenient": lenient}
+    def json_schema(cls, tokenizer: Tokenizer, schema: Mapping[str, Any]) -> Grammar:
+        """JSON that satisfies `schema`, without insignificant white space. Keywords that cannot be enforced raise
+        GrammarError."""
+        options: Any = {"whitespace_flexible": False, "lenient": False}
         return cls(tokenizer, llguidance.LLMatcher.grammar_from_json_schema(json.dumps(schema), overrides=options))
 
     @classmethod
-    def regex(cls, tokenizer: Tokenizer, pattern: str) -> Grammar:
-        return cls(tokenizer, llguidance.LLMatcher.grammar_from_regex(pattern))
-
-    @classmethod
     def lark(cls, tokenizer: Tokenizer, text: str) -> Grammar:
+        """What a grammar in llguidance's dialect of Lark describes. Raises GrammarError where it is none."""
         return cls(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
 
     def guide(self, budget: int) -> Guide:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
 from functools import lru_cache
 
 from model.protocol import Tokenizer
@@ -73,8 +72,3 @@ _speller = lru_cache(maxsize=2)(Speller)
 def advance(rest: bytes, spelled: bytes) -> bytes:
     """What must still be spelled after these bytes."""
     return rest[len(spelled) :]
-
-
-def split_written(spelled: Sequence[bytes], forced: str) -> str:
-    """The text behind the forced beginning."""
-    return b"".join(spelled)[len(forced.encode()) :].decode("utf-8", "replace")

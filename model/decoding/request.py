@@ -13,6 +13,8 @@ from model.protocol import BlockModel, Tokenizer
 if TYPE_CHECKING:
     from model.decoding.grammar import Grammar
 
+PASS = 512  # tokens that are read between two looks at the flag
+
 
 class Cancel(Protocol):
     """A flag that another thread may raise; decoders look at it between passes. `threading.Event` is one."""
@@ -125,12 +127,12 @@ class Decoder(Protocol):
     def __call__(self, model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, /) -> Iterator[Event]: ...
 
 
-def read(model: BlockModel[Any], tokens: Sequence[int], state: Any, cancel: Cancel, chunk: int = 512) -> Any | None:
-    """The state after reading `tokens` in passes of `chunk`; None when cancelled on the way."""
-    for begin in range(0, len(tokens), chunk):
+def read(model: BlockModel[Any], tokens: Sequence[int], state: Any, cancel: Cancel) -> Any | None:
+    """The state after reading `tokens` in passes of PASS; None when cancelled on the way."""
+    for begin in range(0, len(tokens), PASS):
         if cancel.is_set():
             return None
-        _, state = model.commit(list(tokens[begin : begin + chunk]), state, rows=slice(0, 0))
+        _, state = model.commit(list(tokens[begin : begin + PASS]), state, rows=slice(0, 0))
     return state
 
 

@@ -35,6 +35,7 @@ DENSE = ("sampler_in", "sampler_out", "memory")  # full matrices take a smaller 
 DENSE_RATE = 0.3
 SCALARS = ("bias", "slope", "output")  # of a history slot: few, and far from where they should be, so faster
 SCALAR_RATE = 4.0
+VALIDATED = 8  # segments of a validation
 MEMORY_OFF = 0.15  # share of steps without a history, so that the adapters also work alone
 
 
@@ -82,6 +83,7 @@ class Trainer:
         self.best = float("inf")
 
     def run_step(self, streams: Streams, generator: torch.Generator) -> StepResult:
+        """The loss of one segment: its block size, its window, and whether it has a history, are drawn."""
         ids_T, stream = streams.next()
         clean = clean_pass(self.trunk, ids_T.to(self.plan.device))
         pick = torch.rand(3, generator=generator).tolist()
@@ -95,6 +97,7 @@ class Trainer:
         return block_loss(self.trunk, self.side, clean, context, batch, generator)
 
     def learn(self) -> StepResult:
+        """One step of the optimizer."""
         for group in self.optimizer.param_groups:
             share = learning_share(self.step - self.warm_at, self.minutes, self.plan.minutes, self.plan.decay_share)
             group["lr"] = self.plan.rate * group["share"] * share
@@ -113,11 +116,11 @@ class Trainer:
         return result
 
     @torch.no_grad()
-    def validate(self, segments: int = 8) -> dict[str, float]:
-        """Mean loss and acceptance over fixed segments and fixed noise of the validation packages."""
+    def validate(self) -> dict[str, float]:
+        """Mean loss and acceptance over VALIDATED fixed segments and fixed noise of the validation packages."""
         generator = torch.Generator().manual_seed(7)
         streams = Streams(self.held_out, self.plan.length, seed=7)
-        results = [self.run_step(streams, generator) for _ in range(segments)]
+        results = [self.run_step(streams, generator) for _ in range(VALIDATED)]
         weight = sum(r.loss.weight.item() for r in results)
         return {
             "blind": sum(r.loss.blind.item() for r in results) / weight,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 DRAFT, DENOISE, INFILL = 0.5, 0.15, 0.35  # how often each kind of block is drawn
+DECAY = 0.85  # of a draft row's weight, by the row before it
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,11 @@ class BlockBatch:
         return self.starts_N[:, None] + torch.arange(self.rows)
 
 
-def sample_blocks(length: int, rows: int, count: int, generator: torch.Generator, decay: float = 0.85) -> BlockBatch:
+def sample_blocks(length: int, rows: int, count: int, generator: torch.Generator) -> BlockBatch:
     """`count` blocks of `rows` rows from a segment of `length` tokens.
 
     Three kinds: a draft (all masked: what follows the pending token), a partly masked block (denoising) and an
-    infill (known row 0, masks, known rows on the right). `decay` weighs a draft's later rows less, since they are
+    infill (known row 0, masks, known rows on the right). `DECAY` weighs a draft's later rows less, since they are
     committed only when all before them were (as DFlash does, z-lab/dflash).
     """
     starts_N = torch.randint(1, length - rows - 1, (count,), generator=generator)
@@ -52,7 +53,7 @@ def sample_blocks(length: int, rows: int, count: int, generator: torch.Generator
     masked_NB = masked_NB | draft_N[:, None]
     hidden_NB = torch.cat([masked_NB[:, 1:], torch.ones(count, 1, dtype=torch.bool)], dim=1)
     weight_NB = hidden_NB.float()
-    weight_NB = torch.where(draft_N[:, None], decay ** column_B.float(), weight_NB)
+    weight_NB = torch.where(draft_N[:, None], DECAY ** column_B.float(), weight_NB)
     # beyond an infill's right context the block ends in plain text: nothing to learn from its last known row
     weight_NB[:, -1] *= (masked_NB[:, -1] | draft_N).float()
     return BlockBatch(starts_N, masked_NB, weight_NB)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 
+VISIT = 24  # segments of one package in a row, at most
+
 
 @dataclass
 class Stream:
@@ -22,15 +24,15 @@ class Stream:
 class Streams:
     """Hands out segments of `length` + 1 tokens, round robin over `width` streams.
 
-    A stream reads `visit` segments in order from a random place of a random package (larger ones more often), then
-    moves on with an empty memory.
+    A stream reads up to `VISIT` segments in order from a random place of a random package (larger ones more often),
+    then moves on with an empty memory.
     """
 
-    def __init__(self, packages: Sequence[np.ndarray], length: int, seed: int, width: int = 8, visit: int = 24) -> None:
+    def __init__(self, packages: Sequence[np.ndarray], length: int, seed: int, width: int = 8) -> None:
         self.packages = [ids for ids in packages if len(ids) > 2 * length]
         if not self.packages:
             raise ValueError(f"no package holds two segments of {length} tokens")
-        self.length, self.visit = length, visit
+        self.length = length
         self.random = np.random.default_rng(seed)
         sizes = np.sqrt([len(ids) for ids in self.packages])
         self.share = sizes / sizes.sum()
@@ -40,7 +42,7 @@ class Streams:
     def _open(self) -> Stream:
         ids = self.packages[self.random.choice(len(self.packages), p=self.share)]
         start = int(self.random.integers(0, len(ids) - self.length - 1))
-        return Stream(ids, start, int(self.random.integers(1, self.visit + 1)))
+        return Stream(ids, start, int(self.random.integers(1, VISIT + 1)))
 
     def next(self) -> tuple[torch.Tensor, Stream]:
         """Token ids [length + 1] and the stream that they belong to."""

@@ -27,6 +27,7 @@ class Stack:
     scales: torch.Tensor | None
 
     def matrix(self, expert: int, dtype: torch.dtype) -> torch.Tensor:
+        """The matrix [rows, columns] of one expert, its scales applied."""
         weight = self.weights[expert]
         if self.scales is None:
             return weight.to(dtype)

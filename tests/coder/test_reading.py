@@ -16,7 +16,6 @@ from coder.repository import Repository
 from model.sprig import Sprig
 from model.weights.clover_files import load_clover
 from model.weights.synthetic import TINY, write_random
-from sandbox.testing.report import Baseline, Frame, Outcome, TestReport
 from tests.model.tiny_sprig import CONFIG, tiny_side, tiny_trunk
 from tests.model.toy import ByteTokenizer, ToyModel
 
@@ -188,7 +187,7 @@ def test_hidden_and_secret_files_are_never_read(project, model, name) -> None:
     (project / name).parent.mkdir(exist_ok=True)
     (project / name).write_text("password = 'swordfish'\n")
     repository = Repository(project)
-    task = ReadingTask.completion(name)
+    task = ReadingTask({name: 1.0})
     assert name not in plan(repository, task).order
     assert readable(repository, name) is None
     asked = reading(project, model, (*FILES, name, TREE))
@@ -235,28 +234,19 @@ def test_the_base_does_not_depend_on_the_task_and_the_task_comes_last(project) -
     repository = Repository(project)
     base = plan(repository).order
     assert sorted(base) == sorted(FILES)
-    failing = TestReport(
-        "tests/test_cart.py::test_checkout",
-        Outcome.FAILED,
-        frames=(Frame("tests/test_cart.py", 5, "test_checkout"), Frame("shop/price.py", 2, "total")),
-        lines={"shop/cart.py": frozenset({5})},
-    )
-    fix = plan(repository, ReadingTask.fix(Baseline({failing.node: failing}, 1.0), [failing.node]))
-    assert fix.base == base
-    assert fix.near[-3:] == ("shop/cart.py", "shop/price.py", "tests/test_cart.py")
-    edited = plan(repository, ReadingTask.completion("shop/mail.py", ["shop/cart.py"]))
+    edited = plan(repository, ReadingTask({"shop/cart.py": 1.0, "shop/mail.py": 2.0}))
     assert edited.base == base and edited.near[-2:] == ("shop/cart.py", "shop/mail.py")
     task = plan(repository, ReadingTask.terminal("explain shop/price.py and mail.py.", repository.files))
     assert task.base == base and task.near[0] == TREE
     assert set(task.near[-2:]) == {"shop/price.py", "shop/mail.py"} and task.near[-3] == "README.md"
-    assert plan(repository, ReadingTask.completion("gone.py")).near == ()
+    assert plan(repository, ReadingTask({"gone.py": 1.0})).near == ()
 
 
 def test_a_large_repository_is_cut_to_what_is_needed_most(project) -> None:
     for number in range(40):
         (project / f"leaf_{number:02}.py").write_text("from shop.price import total\n" + "x = total([1])\n" * 20)
     repository = Repository(project)
-    small = plan(repository, ReadingTask.completion("leaf_07.py"), limit=2_000)
+    small = plan(repository, ReadingTask({"leaf_07.py": 1.0}), limit=2_000)
     assert small.base[-1] == "shop/price.py", "what the others need is read last of the base"
     assert 1 < len(small.base) < 10
     assert small.near[-1] == "leaf_07.py" and len(small.near) <= NEAR
@@ -276,21 +266,21 @@ def test_the_engine_reads_the_base_once_for_all_tasks(project, model, tmp_path) 
     assert count.tokens == base.tokens
     for path in ("shop/mail.py", "shop/price.py"):
         before = count.tokens
-        read = engine.read(ReadingTask.completion(path))
+        read = engine.read(ReadingTask({path: 1.0}))
         assert read.resumed >= len(FILES)
         assert read.files[-1].path == path
         assert count.tokens - before == read.tokens - read.resumed_tokens <= base.tokens
     before = count.tokens
     other = Engine(Repository(project), Settings(), tmp_path / "state", Path())
-    read = other.read(ReadingTask.completion("shop/mail.py"), loaded=(model, Letters()))
+    read = other.read(ReadingTask({"shop/mail.py": 1.0}), loaded=(model, Letters()))
     assert count.tokens == before, "another engine goes on from what this one has read"
     assert read.resumed == len(read.files)
 
 
 def test_a_task_first_still_leaves_the_base_for_others(project, model, tmp_path) -> None:
     engine = Engine(Repository(project), Settings(), tmp_path / "state", Path(), load_model=lambda: (model, Letters()))
-    engine.read(ReadingTask.completion("shop/mail.py"))
-    read = engine.read(ReadingTask.completion("README.md"))
+    engine.read(ReadingTask({"shop/mail.py": 1.0}))
+    read = engine.read(ReadingTask({"README.md": 1.0}))
     assert read.resumed >= len(FILES)
 
 
@@ -298,7 +288,7 @@ def test_a_random_clover_reads_and_resumes_through_its_delta_memory(project, tmp
     model = load_clover(write_random(tmp_path / "clover", TINY))
     tokenizer = ByteTokenizer()
     engine = Engine(Repository(project), Settings(), tmp_path / "state", Path(), load_model=lambda: (model, tokenizer))
-    task = ReadingTask.completion("shop/cart.py")
+    task = ReadingTask({"shop/cart.py": 1.0})
     read = engine.read(task)
     assert read.state.position == read.tokens > 300
     fresh = load_clover(tmp_path / "clover")

@@ -16,7 +16,8 @@ from pygls.lsp.client import LanguageClient
 
 from coder.environment import Environment
 from lsp.actions import MakeEngine, make_engine
-from lsp.server import CoderServer, build
+from lsp.features import build
+from lsp.server import CoderServer
 from tests.lsp.parrot import Parrot
 from tests.model.toy import ByteTokenizer
 

@@ -70,6 +70,14 @@ def test_a_cancelled_reading_is_gone_on_with():
     assert len(snapshots) <= 1000
 
 
+def test_what_is_taken_over_twice_is_kept_once():
+    snapshots = Snapshots(Parrot(""))
+    for _ in range(2):
+        snapshots.adopt((1, 2, 3), [(3, "after three")])
+    assert len(snapshots) == 3
+    assert snapshots.read([1, 2, 3], never()) == "after three"
+
+
 # -- worker ------------------------------------------------------------------------------------------------------------
 
 
@@ -195,7 +203,7 @@ def test_reading_keeps_to_the_rules_gives_way_and_is_resumed(tmp_path):
 
     def read():
         busy = iter([True, True, False, False, False, False, False])
-        done: list[int] = []
+        done: list[int | None] = []
         kept = TokensKept(tmp_path / "kept", "name")
         reading = Reading(Knowledge(), Counting(), lambda: next(busy, False), kept)
         reading.start([Repository(project)], ["a.py"], done.append)
@@ -211,6 +219,20 @@ def test_reading_keeps_to_the_rules_gives_way_and_is_resumed(tmp_path):
     (tmp_path / "kept").joinpath(next(path.name for path in (tmp_path / "kept").iterdir())).write_bytes(b"torn")
     read()
     assert len(encoded) == 2
+
+
+def test_a_reading_that_breaks_does_not_say_how_many_files_it_read(tmp_path):
+    class Broken:
+        def encode(self, text: str) -> list[int]:
+            raise RuntimeError
+
+    (tmp_path / "a.py").write_text("x = 1\n")
+    done: list[int | None] = []
+    reading = Reading(Knowledge(), Broken(), lambda: False)
+    reading.start([Repository(tmp_path)], [], done.append)
+    assert reading._thread is not None
+    reading._thread.join(20)
+    assert done == [None]
 
 
 def test_a_link_out_of_the_workspace_is_not_of_it(tmp_path):

@@ -94,6 +94,14 @@ def test_schema_answers() -> None:
         assert mismatch(json.loads(reply.text), schema) is None
 
 
+def test_keywords_that_cannot_be_enforced_are_ignored_in_tools() -> None:
+    numbers = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
+    tool = Tool("pick", "", {"type": "object", "properties": {"of": numbers}, "required": ["of"]})
+    chat = LocalChat(ToyModel(vocabulary=259), TOKENIZER)
+    reply = whole(chat.reply(ASK, [tool], ChatOptions(max_tokens=120, tool_choice="required")))
+    assert reply.tool_calls[0].name == "pick" and isinstance(reply.tool_calls[0].arguments["of"], list)
+
+
 def test_thinking_is_kept_apart() -> None:
     begin = len(ChatML(TOKENIZER).render(ASK, ()))
     said = TOKENIZER.encode("<think>\nhm, rain\n</think>\n\nIt rains.")

@@ -202,14 +202,6 @@ def test_no_server() -> None:
         whole(Endpoint("http://127.0.0.1:9/v1", "m", retries=1, pause_s=0.01).reply(ASK))
 
 
-def test_completions_with_a_suffix(server) -> None:
-    endpoint, script = server
-    pieces = "".join(f'data: {{"choices": [{{"text": "{text}"}}]}}\n\n' for text in ("a", "b"))
-    script.answers.append((200, {"content-type": "text/event-stream"}, pieces.encode() + b"data: [DONE]\n\n"))
-    assert list(endpoint.complete("x", "y")) == ["a", "b"]
-    assert script.seen[0]["body"]["suffix"] == "y"
-
-
 def test_from_the_environment(server) -> None:
     endpoint, script = server
     listing = json.dumps({"data": [{"id": "first"}, {"id": "second"}]}).encode()

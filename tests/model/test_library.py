@@ -9,11 +9,10 @@ from model.clover import CloverModel
 from model.decoding import draft_verify
 from model.decoding.request import Finished, Generation, Settled
 from model.layers.linear import FloatLinear, Int8Linear
-from model.library import NAMES, open_model, trunk_of
+from model.library import NAMES, open_model
 from model.sprig import Sprig
 from model.weights import catalogue
 from model.weights.synthetic import write_random
-from tests.model.tiny_sprig import tiny_side, tiny_trunk
 
 
 def test_the_default_is_sprig_with_its_trained_side():
@@ -36,14 +35,6 @@ def test_the_default_is_sprig_with_its_trained_side():
         plain.append(token)
         _, state = model.trunk.commit([token], state)
     assert [token for event in events if isinstance(event, Settled) for token in event.tokens] == plain
-
-
-def test_the_trunk_of_a_model():
-    trunk = tiny_trunk()
-    assert trunk_of(trunk) is trunk
-    assert trunk_of(Sprig(trunk, tiny_side())) is trunk
-    with pytest.raises(ValueError, match="Llama"):
-        trunk_of(object())
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="on a GPU the checkpoint keeps its precision")

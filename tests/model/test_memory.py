@@ -8,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from model.memory import MemoryState, StateFileError, StateRing
+from model.memory import MemoryState, StateFileError
 from model.memory_store import MemoryStore
 from model.window import Window
 
@@ -99,36 +99,6 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path: Path, monkeypatch: 
     with pytest.raises(KeyboardInterrupt):
         a_state(9).save(tmp_path / "s")
     assert MemoryState.load(tmp_path / "s", "m").position == 7
-
-
-def test_ring_goes_back_to_the_nearest_state_and_forgets_what_lies_ahead() -> None:
-    ring = StateRing(budget_bytes=1 << 20)
-    states = {position: a_state(position) for position in (10, 20, 30)}
-    for state in states.values():
-        ring.push(state)
-    assert ring.rewind(25) is states[20]
-    assert ring.rewind(100) is states[20]
-    assert ring.rewind(5) is None and len(ring) == 0
-
-
-def test_ring_keeps_within_its_budget_but_always_the_newest() -> None:
-    one = a_state(1).fixed_bytes
-    ring = StateRing(budget_bytes=3 * one)
-    for position in range(1, 6):
-        ring.push(a_state(position))
-    assert len(ring) == 3 and ring.rewind(2) is None
-    small = StateRing(budget_bytes=one - 1)
-    small.push(a_state(1))
-    small.push(a_state(2))
-    assert len(small) == 1 and small.rewind(2) is not None
-
-
-def test_ring_replaces_a_state_of_the_same_position() -> None:
-    ring = StateRing(1 << 20)
-    ring.push(a_state(10))
-    newer = a_state(10)
-    ring.push(newer)
-    assert len(ring) == 1 and ring.rewind(10) is newer
 
 
 @pytest.fixture

@@ -55,10 +55,6 @@ def test_streams_text(endpoint) -> None:
     assert reply.text.strip() and reply.done.reason in ("stop", "length")
 
 
-def test_completes(endpoint) -> None:
-    assert "".join(endpoint.complete("def add(a, b):\n    return", options=ChatOptions(max_tokens=8))).strip()
-
-
 def test_calls_are_well_formed_or_refused(endpoint) -> None:
     schema = closed({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]})
     try:

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from model.chat import Message
+from model.chat_template import ChatML
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
 
@@ -49,8 +51,8 @@ def test_control_tokens_do_not_come_from_text(tokenizer: BytePairTokenizer) -> N
 
 
 def test_chat_layout(tokenizer: BytePairTokenizer) -> None:
-    messages = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi <|im_end|>"}]
-    ids = tokenizer.chat(messages)
+    messages = [Message("system", "Be brief."), Message("user", "Hi <|im_end|>")]
+    ids = ChatML(tokenizer).render(messages, ())
     expected = (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi <|im_end|><|im_end|>\n<|im_start|>assistant\n"
     )

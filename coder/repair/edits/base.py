@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from coder.patch import Edit, Span
 from coder.repair.scope import Scope
 from coder.repair.source import FunctionNode, Source
+
+LOOPS = (ast.For, ast.While, ast.AsyncFor)
 
 
 @dataclass(frozen=True)
@@ -129,24 +132,21 @@ class Region:
     def swap(self, node: ast.expr, text: str, family: str, weight: float = 1.0) -> Draft:
         """Write `text` where the expression `node` stands, in parentheses if need be."""
         start, end = self.source.span(node)
-        old = _short(self.source.text[start:end])
-        note = f"`{old}` → `{_short(text)}` in {self.name}"
+        old = short(self.source.text[start:end])
+        note = f"`{old}` → `{short(text)}` in {self.name}"
         return Draft(family, (self.edit(start, end, self.source.fitted(node, text)),), note, weight)
-
-    def swap_whole(self, node: ast.expr, text: str, family: str, weight: float = 1.0) -> Draft:
-        """As `swap`, but the parentheses around `node` go too."""
-        start, end = self.source.outer_span(node)
-        note = f"`{_short(self.text(node))}` → `{_short(text)}` in {self.name}"
-        return Draft(family, (self.edit(start, end, text),), note, weight)
 
     def replace(self, start: int, end: int, text: str, family: str, weight: float = 1.0, note: str = "") -> Draft:
         old = self.source.text[start:end]
         return Draft(
             family,
             (self.edit(start, end, text),),
-            note or f"`{_short(old)}` → `{_short(text)}` in {self.name}",
+            note or f"`{short(old)}` → `{short(text)}` in {self.name}",
             weight,
         )
+
+    def is_elif(self, statement: ast.stmt) -> bool:
+        return self.text(statement).startswith("elif")
 
     def block_of(self, statement: ast.stmt) -> tuple[list[ast.stmt], int] | None:
         """The block (list of statements) that holds a statement, and its place in it."""
@@ -167,6 +167,13 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from _walk(child)
 
 
-def _short(text: str) -> str:
+def short(text: str, length: int = 48) -> str:
+    """Code on one line, cut where it is longer than `length`: how a note names it."""
     text = " ".join(text.split())
-    return text if len(text) <= 48 else text[:45] + "…"
+    return text if len(text) <= length else text[: length - 3] + "…"
+
+
+@lru_cache(maxsize=100_000)
+def spelled_alike(a: str, b: str) -> float:
+    """How similar two names are spelled, 0 to 1."""
+    return difflib.SequenceMatcher(None, a.lower(), b.lower()).ratio() if min(len(a), len(b)) > 1 else 0.5

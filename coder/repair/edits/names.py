@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterator
 
-from coder.repair.edits.base import Draft, Region
+from coder.repair.edits.base import Draft, Region, spelled_alike
 from coder.repair.scope import BUILTINS, METHODS
 
 # Functions that are taken for each other.
@@ -59,7 +58,7 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
     if region.is_callee(node):
         for name in [*kin(node.id), *scope.functions]:
             if name != node.id:
-                weight = 6.0 if name in kin(node.id) else 1.0 + 3 * _alike(name, node.id)
+                weight = 6.0 if name in kin(node.id) else 1.0 + 3 * spelled_alike(name, node.id)
                 foreign = name in BUILTINS and node.id not in BUILTINS
                 yield region.swap(node, name, "function name", weight * (0.2 if foreign else 1.0))
         for name in scope.variables(node):
@@ -75,11 +74,11 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
     names = scope.variables(node) if stored else [*scope.names(node)]
     for name in names:
         if name != node.id:
-            weight = (1.0 + 2 * _alike(name, node.id)) * (1.0 if name in scope.locals else 0.5)
+            weight = (1.0 + 2 * spelled_alike(name, node.id)) * (1.0 if name in scope.locals else 0.5)
             yield region.swap(node, name, family, weight * (0.3 if stored else 1))
     if not stored and family != "caller" and not scope.locals.count(node.id):
         for name in scope.functions:
-            if name != node.id and _alike(name, node.id) > 0.6:
+            if name != node.id and spelled_alike(name, node.id) > 0.6:
                 yield region.swap(node, name, "function name", 2)
 
 
@@ -96,7 +95,7 @@ def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
     known = region.scope.attributes(node.value, called)
     for name in dict.fromkeys([*related, *known, *likewise]):
         if name != node.attr:
-            weight = 5.0 if name in related else (1.0 if name in known else 0.6) + 3 * _alike(name, node.attr)
+            weight = 5.0 if name in related else (1.0 if name in known else 0.6) + 3 * spelled_alike(name, node.attr)
             yield region.replace(start, end, name, family, weight)
     if called:
         for name in region.scope.attributes(node.value, called=False)[:8]:
@@ -117,8 +116,3 @@ def _is_exception(region: Region, node: ast.Name) -> bool:
     if not isinstance(statement, ast.Raise):
         return False
     return statement.exc is node or (isinstance(statement.exc, ast.Call) and statement.exc.func is node)
-
-
-def _alike(a: str, b: str) -> float:
-    """How similar two names are spelled, 0 to 1."""
-    return difflib.SequenceMatcher(None, a.lower(), b.lower()).ratio() if min(len(a), len(b)) > 1 else 0.5

@@ -1,15 +1,12 @@
-"""Statements: deleted, moved, swapped, re-indented, inserted."""
+"""Statements: deleted, moved, swapped, re-indented; `insertions` writes new ones."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from coder.repair.edits.base import Draft, Region
-from coder.repair.edits.conditions import guards
-
-_LOOPS = (ast.For, ast.While, ast.AsyncFor)
-_ENDS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
+from coder.repair.edits.base import LOOPS, Draft, Region, short
+from coder.repair.edits.insertions import inserted
 
 
 def propose(region: Region) -> Iterator[Draft]:
@@ -17,7 +14,7 @@ def propose(region: Region) -> Iterator[Draft]:
         yield from _delete(region, statement)
         yield from _move(region, statement)
         yield from _exchange(region, statement)
-        yield from _insert(region, statement)
+        yield from inserted(region, statement)
         if isinstance(statement, ast.Try):
             yield from _flatten(region, statement)
 
@@ -41,17 +38,17 @@ def _delete(region: Region, statement: ast.stmt) -> Iterator[Draft]:
         text = ""
         if count == len(block):
             text = f"{region.source.indentation(statement)}pass{region.source.newline}"
-        name = f"delete `{_short(region.text(statement))}`" + (f" and the next {count - 1}" if count > 1 else "")
+        name = f"delete `{short(region.text(statement))}`" + (f" and the next {count - 1}" if count > 1 else "")
         yield region.replace(first[0], last[1], text, "delete statement", weight, f"{name} in {region.name}")
     if isinstance(statement, ast.If | ast.For | ast.While | ast.With) and statement.body:
         span = region.source.statement_lines(statement)
         body = _lines(region, statement.body)
         if span and body is not None and region.text(statement)[:4] != "elif":
             kept = _reindent(body, region.source.indentation(statement.body[0]), region.source.indentation(statement))
-            note = f"`{_short(region.text(statement))}` taken off its body in {region.name}"
+            note = f"`{short(region.text(statement))}` taken off its body in {region.name}"
             yield region.replace(*span, kept, "delete statement", 1.5 if isinstance(statement, ast.If) else 0.3, note)
     orelse = getattr(statement, "orelse", None)
-    if orelse and not (isinstance(statement, ast.If) and isinstance(orelse[0], ast.If) and _is_elif(region, orelse[0])):
+    if orelse and not (isinstance(statement, ast.If) and isinstance(orelse[0], ast.If) and region.is_elif(orelse[0])):
         yield from _dissolve_else(region, statement, orelse)
 
 
@@ -72,17 +69,17 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     """Swap with the next statement; out of the block at its end or start; into the block before or after it."""
     place = region.block_of(statement)
     own = region.source.statement_lines(statement)
-    if place is None or own is None or _multiline_string(region, statement):
+    if place is None or own is None or _multiline_string(statement):
         return
     block, index = place
     text = region.source.text[slice(*own)]
-    label = f"`{_short(region.text(statement))}`"
+    label = f"`{short(region.text(statement))}`"
     if not text.endswith("\n"):
         text += region.source.newline
     indent = region.source.indentation(statement)
     if index + 1 < len(block):
         following = region.source.statement_lines(block[index + 1])
-        if following and not _multiline_string(region, block[index + 1]):
+        if following and not _multiline_string(block[index + 1]):
             other = region.source.text[slice(*following)]
             other += "" if other.endswith("\n") else region.source.newline
             between = region.source.text[own[1] : following[0]]
@@ -136,145 +133,11 @@ def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:
             and isinstance(value.func.value, ast.Name)
         ):
             yield region.replace(start, start, f"{value.func.value.id} = ", "statement keyword", 1)
-    if isinstance(statement, ast.Return) and region.source.enclosing(statement, *_LOOPS):
+    if isinstance(statement, ast.Return) and region.source.enclosing(statement, *LOOPS):
         for word in ("break", "continue"):
             yield region.replace(start, end, word, "statement keyword", 0.5)
     if isinstance(statement, ast.Return) and statement.value is not None:
         yield region.replace(start, region.source.outer_span(statement.value)[0], "yield ", "statement keyword", 0.3)
-
-
-def _insert(region: Region, statement: ast.stmt) -> Iterator[Draft]:
-    """New statements before and after this one."""
-    own = region.source.statement_lines(statement)
-    if own is None or region.block_of(statement) is None:
-        return
-    indent, newline = region.source.indentation(statement), region.source.newline
-    for text, weight in _new_statements(region, statement):
-        lines = "".join(indent + line + newline for line in text.split("\n"))
-        note = f"insert `{_short(text)}` in {region.name}"
-        if not isinstance(statement, ast.If) or not _is_elif(region, statement):
-            yield region.replace(own[0], own[0], lines, "insert statement", weight, note)
-        last = (place := region.block_of(statement)) is not None and place[0][-1] is statement
-        if last and not isinstance(statement, _ENDS) and region.source.text[: own[1]].endswith("\n"):
-            yield region.replace(own[1], own[1], lines, "insert statement", weight, note)
-    if isinstance(statement, ast.If) and not statement.orelse and region.source.text[: own[1]].endswith("\n"):
-        for text, weight in _new_statements(region, statement, simple=True):
-            lines = f"{indent}else:{newline}{indent}    {text}{newline}"
-            yield region.replace(
-                own[1], own[1], lines, "insert statement", weight * 0.5, f"insert `else: {_short(text)}`"
-            )
-
-
-def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Iterator[tuple[str, float]]:
-    # At the top level all names of the file are in sight: their pairs would be hundreds of thousands.
-    names = [name for name in region.scope.variables(at) if name not in ("self", "cls")] if region.function else []
-    looped = region.source.enclosing(at, *_LOOPS, ast.FunctionDef)
-    in_loop = isinstance(looped, _LOOPS)
-    numbers = _numbers(region)
-    body = getattr(region.function, "body", [])
-    augmented = {
-        n.target.id
-        for n in ast.walk(region.scope.root)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
-    for name in names:
-        for step, weight in (("+= 1", 1.0), ("-= 1", 0.6)):
-            if name in numbers:
-                yield f"{name} {step}", weight * (2 if name in augmented or in_loop else 1)
-        for other in names:
-            if other != name:
-                yield f"{name} = {other}", 0.3
-                if name in augmented:
-                    yield f"{name} += {other}", 0.4
-    for receiver, method in _collectors(region):
-        for other in names:
-            if other != receiver:
-                yield f"{receiver}.{method}({other})", 0.5
-    if in_loop:
-        yield "break", 1.0
-        yield "continue", 1.0
-    results = _results(region, names)
-    for value, weight in results.items():
-        yield f"return {value}", weight
-    if simple:
-        return
-    first = bool(body) and at in body[:2]
-    forms = ("not {}", "{} is None", "len({}) == 0")
-    empty = {form.format(name) for name in region.scope.parameters for form in forms}
-    for guard, weight in guards(region, at).items():
-        # The commonest guard of all: nothing was given.
-        weight *= 10.0 if first and guard in empty else 1.0
-        ends = [f"return {value}" for value in list(results)[:9]] if first or weight >= 2 else []
-        for end in [*ends, *(["continue", "break"] if in_loop else [])]:
-            yield f"if {guard}:\n    {end}", 0.3 * weight * (results.get(end.removeprefix("return "), 0.5))
-    for exception in region.hints.exceptions:
-        for guard, weight in guards(region, at).items():
-            yield f"if {guard}:\n    raise {exception}", weight
-    if first:
-        for name in region.scope.parameters:
-            if name not in ("self", "cls"):
-                for value in ("[]", "{}", "0", "''"):
-                    yield f"if {name} is None:\n    {name} = {value}", 0.5
-    if not first and isinstance(at, ast.Try | ast.With | ast.FunctionDef):
-        return
-    for statement in region.statements:
-        # A statement of the function, once more, where it is missing.
-        text = region.text(statement)
-        if (
-            statement is not at
-            and "\n" not in text
-            and not isinstance(statement, ast.If | ast.For | ast.While | ast.Return)
-        ):
-            yield text, 0.5
-
-
-def _results(region: Region, names: list[str]) -> dict[str, float]:
-    """What the function may return: what it returns elsewhere, constants of the same kind, names in sight."""
-    found: dict[str, float] = {}
-    for node in ast.walk(region.scope.root):
-        if isinstance(node, ast.Return) and node.value is not None:
-            text = region.text(node.value)
-            if len(text) < 40:
-                found[text] = found.get(text, 0.0) + 1.0
-    for text in ("None", "False", "True", "0", "[]", "''", "1", "-1"):
-        found.setdefault(text, 0.5)
-    for name in names:
-        found.setdefault(name, 0.5)
-    return found
-
-
-def _collectors(region: Region) -> list[tuple[str, str]]:
-    """(receiver, method) of calls that put one thing into a container."""
-    found: dict[tuple[str, str], None] = {}
-    for node in ast.walk(region.scope.root):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and len(node.args) == 1
-            and (
-                node.func.attr in ("append", "add", "appendleft", "extend", "remove")
-                and len(region.text(node.func.value)) < 30
-            )
-        ):
-            found.setdefault((region.text(node.func.value), node.func.attr))
-    return list(found)
-
-
-def _numbers(region: Region) -> set[str]:
-    """Names that are used as numbers: in arithmetic, as an index, compared, or bound to a number or to arithmetic."""
-    found: set[str] = set()
-    for node in ast.walk(region.scope.root):
-        match node:
-            case ast.BinOp() | ast.Compare() | ast.AugAssign():
-                parts = list(ast.iter_child_nodes(node))
-            case ast.Subscript():
-                parts = [node.slice]
-            case ast.Assign(value=ast.Constant(value=int() | float()) | ast.BinOp()):
-                parts = list(node.targets)
-            case _:
-                continue
-        found |= {part.id for part in parts if isinstance(part, ast.Name)}
-    return found
 
 
 def _flatten(region: Region, statement: ast.Try) -> Iterator[Draft]:
@@ -291,24 +154,20 @@ def _moved(region: Region, own: tuple[int, int], at: int, text: str, weight: flo
 
 def _last_block(region: Region, statement: ast.stmt) -> list[ast.stmt]:
     orelse: list[ast.stmt] = getattr(statement, "orelse", [])
-    while orelse and isinstance(orelse[0], ast.If) and _is_elif(region, orelse[0]):
+    while orelse and isinstance(orelse[0], ast.If) and region.is_elif(orelse[0]):
         statement, orelse = orelse[0], orelse[0].orelse
     return orelse or getattr(statement, "body", [])
 
 
-def _is_elif(region: Region, statement: ast.stmt) -> bool:
-    return region.text(statement).startswith("elif")
-
-
 def _lines(region: Region, block: list[ast.stmt]) -> str | None:
     first, last = region.source.statement_lines(block[0]), region.source.statement_lines(block[-1])
-    if first is None or last is None or any(_multiline_string(region, statement) for statement in block):
+    if first is None or last is None or any(_multiline_string(statement) for statement in block):
         return None
     text = region.source.text[first[0] : last[1]]
     return text if text.endswith("\n") else text + region.source.newline
 
 
-def _multiline_string(region: Region, statement: ast.stmt) -> bool:
+def _multiline_string(statement: ast.stmt) -> bool:
     return any(
         isinstance(node, ast.Constant | ast.JoinedStr) and node.lineno != node.end_lineno
         for node in ast.walk(statement)
@@ -318,8 +177,3 @@ def _multiline_string(region: Region, statement: ast.stmt) -> bool:
 def _reindent(text: str, old: str, new: str) -> str:
     lines = text.splitlines(keepends=True)
     return "".join(new + line[len(old) :] if line.startswith(old) else line for line in lines)
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 40 else text[:37] + "…"

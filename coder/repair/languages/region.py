@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from coder.patch import Edit, Span
-from coder.repair.edits.base import Draft, Hints
+from coder.repair.edits.base import Draft, Hints, short
 from coder.repair.languages.binding import fitted
 from coder.repair.languages.scope import Scope
 from coder.repair.languages.tree import EXPRESSIONS, Function, Node, TreeSource
@@ -97,7 +97,7 @@ class TreeRegion:
 
     def replace(self, start: int, end: int, text: str, family: str, weight: float = 1.0, note: str = "") -> Draft:
         old = self.source.text[start:end]
-        said = note or (f"`{_short(old)}` → `{_short(text)}`" if old.strip() else f"insert `{_short(text)}`")
+        said = note or (f"`{short(old)}` → `{short(text)}`" if old.strip() else f"insert `{short(text)}`")
         return Draft(family, (self.edit(start, end, text),), f"{said} in {self.name}", weight)
 
     def siblings(self, statement: Node) -> list[Node]:
@@ -125,8 +125,3 @@ def _outside(source: TreeSource) -> Iterator[Node]:
             holds = any(inner.kind == "function" for inner in node.walk())
             if not holds and "import" not in node.type and "include" not in node.type:
                 yield node
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 48 else text[:45] + "…"

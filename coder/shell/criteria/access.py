@@ -24,6 +24,7 @@ _EVERYBODY = re.compile(
 
 
 def modes(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
+    """What permissions files must have, by number or in words; not those that are to be set."""
     low = sentence.casefold()
     numbers = [literal for literal in asked if literal.kind is Kind.MODE and not literal.target]
     if (
@@ -69,6 +70,7 @@ def _in_words(low: str) -> Iterator[Criterion]:
 
 
 def owners(sentence: str) -> Iterator[Criterion]:
+    """Whose files they must be: a user, a group, or nobody known."""
     low = sentence.casefold()
     if re.search(r"(?:not|n't) (?:belong\w*|owned) (?:to|by) any|no (?:valid )?(?:owner|user)|nouser", low):
         yield Criterion(OWNER, ("-nouser",), ("-nogroup",))

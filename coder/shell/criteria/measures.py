@@ -49,6 +49,7 @@ def sign(sentence: str, literal: Literal) -> str | None:
 
 
 def sizes(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
+    """How large files must be, or that they must be empty or not."""
     if _NOT_EMPTY.search(sentence):
         yield Criterion(EMPTY, ("-not -empty", "! -empty", "-size +0"), (r"! -empty|! -size 0c?",))
     elif _EMPTY.search(sentence):

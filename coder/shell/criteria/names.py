@@ -60,6 +60,7 @@ def name_of(sentence: str, literal: Literal) -> str | None:
 
 
 def names(sentence: str, asked: Sequence[Literal]) -> Iterator[Criterion]:
+    """What names files must have: any of those that the sentence lists, each of them, or none."""
     test = "-iname" if _ANY_CASE.search(sentence) else "-name"
     wanted: list[tuple[Literal, str]] = []
     left_out: Literal | None = None

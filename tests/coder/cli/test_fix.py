@@ -190,11 +190,14 @@ def test_limits_and_arguments_reach_the_engine(coder):
 
 
 def test_pytest_arguments_come_after_two_dashes(coder, monkeypatch):
-    from coder.engine import Engine
-
     seen = []
     make = coder.parts.pop("make_tester")
-    monkeypatch.setattr(Engine, "_tester", lambda self, *rest: seen.append(self.settings.pytest_args) or make(*rest))
+
+    def make_tester(sandbox, tree, repository, settings, python, allow_tests):
+        seen.append(settings.pytest_args)
+        return make(sandbox, tree, None)
+
+    monkeypatch.setattr("coder.parts.make_tester", make_tester)
     assert coder("fix", "--dry-run", "--", "-x", "-k", "one").status == ExitStatus.NOT_APPLIED
     assert seen == [("-x", "-k", "one")]
 

@@ -98,7 +98,7 @@ def test_what_is_stored_is_private(program) -> None:
 def test_the_engine_goes_on_from_what_build_has_read(program) -> None:
     program("memory", "build")
     engine = Engine(Repository(program.project), Settings(), program.home / "state", program.home)
-    read = engine.read(ReadingTask.completion("a.py"), program.parts["load_model"]())
+    read = engine.read(ReadingTask({"a.py": 1.0}), program.parts["load_model"]())
     assert read.resumed == 2 and len(read.files) == 4
 
 

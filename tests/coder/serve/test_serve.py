@@ -204,4 +204,3 @@ def test_our_own_client_and_our_own_server(url) -> None:
     options = ChatOptions(max_tokens=120, tool_choice="required")
     reply = whole(endpoint.reply([Message("user", "Graz?")], [Tool("weather", "", closed(WEATHER))], options))
     assert reply.tool_calls[0].name == "weather" and reply.done.reason == "tool_calls"
-    assert "".join(endpoint.complete("def f(", options=ChatOptions(max_tokens=5)))

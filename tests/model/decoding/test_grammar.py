@@ -87,18 +87,17 @@ def test_too_small_a_budget_is_said_before_anything_is_written() -> None:
         next(DECODERS["ar"](ToyModel(), TOKENIZER, request))
 
 
-def test_what_cannot_be_enforced_is_refused_unless_lenient() -> None:
+def test_what_cannot_be_enforced_is_refused() -> None:
     schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
     with pytest.raises(GrammarError, match="uniqueItems"):
         Grammar.json_schema(TOKENIZER, schema)
-    Grammar.json_schema(TOKENIZER, schema, lenient=True)
     with pytest.raises(GrammarError):
         Grammar.lark(TOKENIZER, "start: nowhere")
 
 
 @pytest.mark.parametrize("pattern", ["(ab|cde)*x", "[a-z]{5}", "[0-9]+-[0-9]+", "(a|b)*c{3,}(d|e)*f"])
 def test_regular_expressions(pattern) -> None:
-    grammar = Grammar.regex(TOKENIZER, pattern)
+    grammar = Grammar.lark(TOKENIZER, f"start: /{pattern}/")
     for limit in (12, 30):
         request = Generation(prompt=[1], max_tokens=limit, temperature=1.0, grammar=grammar)
         text, _ = text_of(DECODERS["draft_verify"](ToyModel(), TOKENIZER, request))
@@ -119,14 +118,14 @@ def test_diffusion_settles_forced_text_in_one_pass() -> None:
 
 
 def test_infill_under_a_grammar() -> None:
-    grammar = Grammar.regex(TOKENIZER, r"[0-9]{1,6}")
+    grammar = Grammar.lark(TOKENIZER, "start: /[0-9]{1,6}/")
     request = Generation(prompt=[1, 2], max_tokens=10, grammar=grammar)
     text, _ = text_of(fill(ToyModel(), TOKENIZER, request, [3, 4], Infilling(lengths=(2, 4, 6))))
     assert re.fullmatch(r"[0-9]{1,6}", text)
 
 
 def test_a_token_outside_the_grammar_is_an_error_and_not_a_wrong_text() -> None:
-    guide = Grammar.regex(TOKENIZER, "abc").guide(5)
+    guide = Grammar.lark(TOKENIZER, 'start: "abc"').guide(5)
     guide.advance(ord("a"))
     with pytest.raises(GrammarError):
         guide.advance(ord("x"))

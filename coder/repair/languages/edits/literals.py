@@ -11,7 +11,6 @@ from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
 _COMMON = ("0", "1", "2", "-1", "10", "100")
-_VOWELS = "aeiouAEIOU"
 
 
 def propose(region: TreeRegion) -> Iterator[Draft]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import combinations
 
-from coder.repair.edits.base import Draft
+from coder.repair.edits.base import Draft, spelled_alike
 from coder.repair.languages.region import TreeRegion
 from coder.repair.languages.tree import Node
 
@@ -20,7 +18,7 @@ def propose(region: TreeRegion) -> Iterator[Draft]:
             case "member":
                 yield from _member(region, node)
             case "call" if node.called is not None and node.called.kind == "field":
-                yield from _method(region, node, node.called)
+                yield from _method(region, node.called)
     for node in region.loads:
         inside = node.is_callee or (node.parent is not None and node.parent.kind == "member")
         if node.kind == "name" and not inside:
@@ -35,7 +33,7 @@ def _name(region: TreeRegion, node: Node) -> Iterator[Draft]:
         related = region.source.grammar.related.get(node.text, ())
         for name in dict.fromkeys([*related, *scope.functions]):
             if name != node.text:
-                weight = 6.0 if name in related else 1.0 + 3 * alike(name, node.text)
+                weight = 6.0 if name in related else 1.0 + 3 * spelled_alike(name, node.text)
                 yield region.swap(node, name, "function name", weight)
         return
     target = region.is_target(node)
@@ -48,7 +46,7 @@ def _name(region: TreeRegion, node: Node) -> Iterator[Draft]:
         family = "caller"
     for index, name in enumerate(scope.variables(node)):
         if name != node.text:
-            weight = (1.0 + 2 * alike(name, node.text)) * (1.0 if name in scope.locals else 0.5)
+            weight = (1.0 + 2 * spelled_alike(name, node.text)) * (1.0 if name in scope.locals else 0.5)
             yield region.swap(node, name, family, weight * (0.3 if target else 1.0) * (1.2 if index < 4 else 1.0))
     for name in scope.functions:
         if name != node.text and node.text in scope.functions:
@@ -65,17 +63,17 @@ def _member(region: TreeRegion, node: Node) -> Iterator[Draft]:
     related = region.source.grammar.related.get(field.text, ())
     for name in dict.fromkeys([*related, *region.scope.members[False]]):
         if name != field.text:
-            weight = 5.0 if name in related else 1.0 + 3 * alike(name, field.text)
+            weight = 5.0 if name in related else 1.0 + 3 * spelled_alike(name, field.text)
             yield region.replace(field.start, field.end, name, "attribute", weight)
     if not region.is_target(node):
         yield region.swap(node, inner.text, "drop attribute")
 
 
-def _method(region: TreeRegion, node: Node, method: Node) -> Iterator[Draft]:
+def _method(region: TreeRegion, method: Node) -> Iterator[Draft]:
     related = region.source.grammar.related.get(method.text, ())
     for name in dict.fromkeys([*related, *region.scope.members[True]]):
         if name != method.text:
-            weight = 5.0 if name in related else 1.0 + 3 * alike(name, method.text)
+            weight = 5.0 if name in related else 1.0 + 3 * spelled_alike(name, method.text)
             yield region.replace(method.start, method.end, name, "function name", weight)
 
 
@@ -97,9 +95,3 @@ def _exchanged(region: TreeRegion) -> Iterator[Draft]:
                 )
                 edits = tuple(region.edit(*pair) for pair in pairs)
                 yield Draft("identifier", edits, f"`{one}` and `{other}` exchanged in {region.name}", share)
-
-
-@lru_cache(maxsize=100_000)
-def alike(a: str, b: str) -> float:
-    """How similar two names are spelled, 0 to 1."""
-    return difflib.SequenceMatcher(None, a.lower(), b.lower()).ratio() if min(len(a), len(b)) > 1 else 0.5

@@ -80,7 +80,7 @@ def _binary(region: TreeRegion, node: Node, operator: Node) -> Iterator[Draft]:
     drop = "drop condition" if group == BOOLEAN else "drop operand"
     yield region.swap(node, left.text, drop)
     yield region.swap(node, right.text, drop)
-    yield from _regrouped(region, node, left, right, drop)
+    yield from _regrouped(region, left, right, drop)
     if group == BOOLEAN:
         chain = [n for n in _chain(node) if n.text == symbol]
         if len(chain) > 1 and (node.parent is None or node.parent.kind != "binary"):
@@ -99,7 +99,7 @@ def _chain(node: Node) -> list[Node]:
     return [*_chain(left), operator, *_chain(right)]
 
 
-def _regrouped(region: TreeRegion, node: Node, left: Node, right: Node, drop: str) -> Iterator[Draft]:
+def _regrouped(region: TreeRegion, left: Node, right: Node, drop: str) -> Iterator[Draft]:
     """In `a op1 b op2 c`: drop `b op2`, or put `b op2 c` in parentheses; take parentheses away."""
     text = region.source.text
     for inner, is_left in ((left, True), (right, False)):

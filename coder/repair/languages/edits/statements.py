@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from coder.repair.edits.base import Draft
+from coder.repair.edits.base import Draft, short
 from coder.repair.languages.edits.conditions import guards, renamed
 from coder.repair.languages.grammar import TRUTH
 from coder.repair.languages.region import TreeRegion
@@ -29,13 +29,13 @@ def _deleted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
     span = region.whole_lines(statement)
     end = statement.end + (region.source.text[statement.end : statement.end + 1] == ";")
     start, end = span or (statement.start, end)
-    note = f"delete `{_short(statement.text)}`"
+    note = f"delete `{short(statement.text)}`"
     yield region.replace(start, end, "", "delete statement", 2.0 if statement.kind != "return" else 0.7, note)
     if statement.kind in ("if", "loop") and (body := statement.part("consequence") or statement.part("body")):
         inner = body.text[1:-1].strip() if body.text.startswith("{") else body.text
         if statement.part("alternative") is None and "\n" not in inner:
             yield region.replace(
-                statement.start, statement.end, inner, "delete statement", 0.7, f"always `{_short(inner)}`"
+                statement.start, statement.end, inner, "delete statement", 0.7, f"always `{short(inner)}`"
             )
     alternative = statement.part("alternative") if statement.kind == "if" else None
     if alternative is not None:
@@ -44,9 +44,7 @@ def _deleted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
             if alternative.type == "else_clause"
             else region.source.text.rfind("else", 0, alternative.start)
         )
-        yield region.replace(
-            start, alternative.end, "", "delete statement", 0.7, f"delete `{_short(alternative.text)}`"
-        )
+        yield region.replace(start, alternative.end, "", "delete statement", 0.7, f"delete `{short(alternative.text)}`")
 
 
 def _declares(region: TreeRegion, statement: Node) -> bool:
@@ -67,7 +65,7 @@ def _moved(region: TreeRegion, statement: Node) -> Iterator[Draft]:
     if place + 1 < len(block):
         after = block[place + 1]
         swapped = after.text + text[statement.end : after.start] + statement.text
-        note = f"exchange `{_short(statement.text, 20)}` and `{_short(after.text, 20)}`"
+        note = f"exchange `{short(statement.text, 20)}` and `{short(after.text, 20)}`"
         yield region.replace(statement.start, after.end, swapped, "move statement", 1.0, note)
     span = region.whole_lines(statement)
     if span is None or statement.parent is None:
@@ -90,10 +88,10 @@ def _moved(region: TreeRegion, statement: Node) -> Iterator[Draft]:
         gone = region.edit(*span, "")
         if not text[holder.end : after_line].strip().strip(";"):
             edits = (gone, region.edit(after_line, after_line, moved))
-            yield Draft("move statement", edits, f"`{_short(statement.text)}` after the block in {region.name}", 1.0)
+            yield Draft("move statement", edits, f"`{short(statement.text)}` after the block in {region.name}", 1.0)
         if not text[before_line : holder.start].strip():
             edits = (region.edit(before_line, before_line, moved), gone)
-            yield Draft("move statement", edits, f"`{_short(statement.text)}` before the block in {region.name}", 0.7)
+            yield Draft("move statement", edits, f"`{short(statement.text)}` before the block in {region.name}", 0.7)
 
 
 def _inserted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
@@ -114,7 +112,7 @@ def _inserted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
             f"{indent}{text}{source.newline}",
             "insert statement",
             weight,
-            f"insert `{_short(text)}`",
+            f"insert `{short(text)}`",
         )
         if alone and last and statement.kind not in ("return", "leave"):
             yield region.replace(
@@ -123,7 +121,7 @@ def _inserted(region: TreeRegion, statement: Node) -> Iterator[Draft]:
                 f"{indent}{text}{source.newline}",
                 "insert statement",
                 weight,
-                f"insert `{_short(text)}`",
+                f"insert `{short(text)}`",
             )
 
 
@@ -197,17 +195,17 @@ def _guards(region: TreeRegion) -> Iterator[Draft]:
     end = _end(region)
     values = dict.fromkeys(s.children[0].text for s in region.statements if s.kind == "return" and s.children)
     constants = ["0", "1", "-1", *TRUTH, *(["''", "[]", "null"] if grammar.dynamic else [])]
-    short = [value for value in values if len(value) < 24 and not set(value) & set("{\n")]
+    brief = [value for value in values if len(value) < 24 and not set(value) & set("{\n")]
     simple = {text: weight for text, weight in guards(region, first).items() if weight >= 0.3 and len(text) < 40}
     indent = source.indentation_of(first.line)
     start = source.line_start(first.line)
     for condition, weight in list(simple.items())[:24]:
-        for value in dict.fromkeys([*short[:4], *sorted(region.scope.parameters)[:3], *constants]):
+        for value in dict.fromkeys([*brief[:4], *sorted(region.scope.parameters)[:3], *constants]):
             head = f"if {grammar.conditions.format(condition)}"
             text = f"{indent}{head} {{ return {value}{end} }}{source.newline}"
-            likely = weight * (1.0 if value in short else 0.5)
+            likely = weight * (1.0 if value in brief else 0.5)
             yield region.replace(
-                start, start, text, "insert statement", likely * 0.3, f"insert `{_short(text.strip())}`"
+                start, start, text, "insert statement", likely * 0.3, f"insert `{short(text.strip())}`"
             )
 
 
@@ -228,8 +226,3 @@ def _ends(region: TreeRegion) -> Iterator[Draft]:
     for value in [*region.scope.variables(outer)[:8], *TRUTH]:
         text = f"{indent}return {value}{_end(region)}{source.newline}"
         yield region.replace(at, at, text, "insert statement", 1.5, f"insert `return {value}`")
-
-
-def _short(text: str, length: int = 48) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= length else text[: length - 1] + "…"

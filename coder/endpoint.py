@@ -1,0 +1,33 @@
+"""The server that the settings or the user's own variables name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from coder.config import DEFAULT, Settings
+from coder.exit_status import ExitStatus
+from coder.failure import Failure
+
+if TYPE_CHECKING:
+    from model.endpoint import Endpoint
+
+
+def endpoint_named(settings: Settings, variables: Mapping[str, str]) -> bool:
+    """Whether a server is named at all. None is asked."""
+    return bool(settings.endpoint or variables.get("CODER_ENDPOINT"))
+
+
+def open_endpoint(settings: Settings, variables: Mapping[str, str], silence_s: float) -> Endpoint:
+    """The server and the model on it; asked for its first model where none is named. It may be silent for `silence_s`
+    seconds, and no longer than any may. Raises Failure with MODEL_FAILED."""
+    from model.chat import ChatError
+    from model.endpoint import Endpoint
+
+    named = "" if settings.source("model") == DEFAULT else settings.model
+    try:
+        endpoint = Endpoint.from_environment(variables, settings.endpoint, named)
+    except (ChatError, ValueError, OSError) as error:
+        raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --endpoint and --model.") from error
+    return replace(endpoint, read_s=max(1.0, min(endpoint.read_s, silence_s)))
