@@ -211,7 +211,8 @@ def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[obj
         trials, gold = tree
         with trials:
             begun = time.monotonic()
-            parts = Parts(sandbox, loaded, Path(task.place), index=index)  # type: ignore[arg-type]
+            model = None if loaded is None else lambda: loaded
+            parts = Parts(sandbox, model, Path(task.place), index=index)  # type: ignore[arg-type]
             answer = ask(task.query, trials.tree, parts)
             seconds = time.monotonic() - begun
             says = {"best guess": answer.guess}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,16 +22,17 @@ if TYPE_CHECKING:
 
 PROPOSED = 60  # commands that are looked at more closely
 TRIED = 48  # commands that are run
+FAINT = 0.2  # below this confidence the model is asked too: where examples know better, its word makes answers worse
 EXPECTED = 0.5  # weight of what the question lets one expect, tuned on InterCode's first file system
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What an answer is made with. `model`: (model, tokenizer), or None to do without. `place`: where the user sees
+    """What an answer is made with. `model`: loads (model, tokenizer); None to do without. `place`: where the user sees
     the root of the tree, if not where it is."""
 
     sandbox: Sandbox | None = None
-    model: tuple[Any, Any] | None = None
+    model: Callable[[], tuple[Any, Any]] | None = None
     place: Path | None = None
     manual: Manual | None = None
     """None: the user's own, read in the sandbox."""
@@ -60,7 +61,7 @@ class Answer:
 
 
 def ask(question: str, tree: Tree, parts: Parts) -> Answer:
-    """Nothing runs outside the jail, and the user's files are not touched.
+    """Nothing runs outside the jail, and the user's files are not touched. The model is loaded only where it is needed.
 
     Raises SandboxUnavailable when a jail is given and breaks, OSError when the tree cannot be copied.
     """
@@ -68,10 +69,18 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
     manual = parts.manual or Manual.of_user(parts.sandbox)
     asked = understand(question, tree.names, place, parts.index)
     proposals = propose(asked, manual.possible, PROPOSED)
-    if parts.model is not None:
-        from coder.shell.reader import reread
+    answer = _chosen(asked, proposals, tree, parts, manual)
+    if parts.model is None or answer.confidence >= FAINT:
+        return answer
+    from coder.shell.reader import reread
 
-        proposals = reread(asked, proposals, *parts.model, manual)
+    read = _chosen(asked, reread(asked, proposals, *parts.model(), manual), tree, parts, manual)
+    return max(answer, read, key=lambda one: one.confidence)
+
+
+def _chosen(asked: Question, proposals: list[Proposal], tree: Tree, parts: Parts, manual: Manual) -> Answer:
+    """The best of the proposals, by what they say and by what they do on the copy."""
+    place = parts.place or tree.root
     judged = [(one, classify(one.command, place)) for one in proposals]
     judged = [(one, safety) for one, safety in judged if "whole project" not in safety.reason]
     outcomes = _try([one.command for one, safety in judged[:TRIED] if safety.effect is not Effect.REFUSED], tree, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ def answer_and_show(question: str, environment: Environment, path: Path, as_json
 
     try:
         sandbox = Sandbox.detect()
-        parts = Parts(sandbox, _model(environment))
+        parts = Parts(sandbox, partial(_model, environment))
         if environment.interactive and not as_json:
             environment.tell("trying commands on a copy …")
         answer = ask(question, Tree.read(path.resolve()), parts)

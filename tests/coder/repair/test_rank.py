@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from coder.patch import Proposal
+from coder.repair import rank
 from coder.repair.candidate import Base, Candidate, Pool
 from coder.repair.edits import propose
 from coder.repair.rank import Reader, Weights, score
@@ -21,7 +22,7 @@ def test_what_the_model_likes_comes_first_once_it_has_read_it() -> None:
     Reader(FakeScorer("a % b")).read(found)
     best = max(found, key=lambda candidate: candidate.score)
     assert best.files["module.py"] == TEXT.replace("a - b", "a % b")
-    assert best.likelihood == 98.0
+    assert best.likelihood == rank.MOST
     assert all(candidate.exact for candidate in found)
 
 

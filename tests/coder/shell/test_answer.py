@@ -125,6 +125,21 @@ def test_an_answer_is_explained_tried_and_harmless(sandbox: Sandbox, project: Pa
     assert as_object(answer, project)["output"].strip() == "2"
 
 
+def test_the_model_is_asked_only_where_the_examples_know_nothing(
+    sandbox: Sandbox, project: Path, manual: Manual
+) -> None:
+    class Asked(Exception):
+        pass
+
+    def model() -> tuple[object, object]:
+        raise Asked
+
+    tree = Tree.read(project)
+    assert ask("count the .py files in the src directory", tree, Parts(sandbox, model, manual=manual)).command
+    with pytest.raises(Asked):
+        ask("translate Beethoven's hats telepathically", tree, Parts(sandbox, model, manual=manual))
+
+
 def test_it_says_when_it_does_not_know(sandbox: Sandbox, project: Path, manual: Manual) -> None:
     answer = ask("translate Beethoven's hats telepathically", Tree.read(project), Parts(sandbox, manual=manual))
     assert answer.command == "" and answer.confidence < 0.5
