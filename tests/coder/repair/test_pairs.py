@@ -28,7 +28,7 @@ def test_two_slips_at_once_are_among_the_pairs() -> None:
     (both,) = [candidate for candidate in pairs(found) if candidate.files["module.py"] == wanted]
     assert both.likelihood == 10.0
     one, other = (c.proposal.prior for c in found if c.likelihood == 5.0)
-    assert both.proposal.prior == one + other - TOGETHER
+    assert both.proposal.prior == one + other + TOGETHER
     assert both.score == score(both)
 
 
