@@ -33,7 +33,7 @@ class Base:
 class Candidate:
     """One proposal against a base. `likelihood` is the change in log-likelihood that it makes, in nats: 0 until it was
     `skimmed` (its first token), better once it is `exact` (all that it changes). `cost` is what its trial takes beyond
-    an ordinary one, as a logarithm of their ratio."""
+    an ordinary one, as a logarithm of their ratio. `hasty`: the next trial may be (see `coder.repair.anew`)."""
 
     base: Base
     proposal: Proposal
@@ -44,6 +44,7 @@ class Candidate:
     exact: bool = False
     admitted: bool = False
     taken: bool = False
+    hasty: bool = True
     score: float = 0.0
 
     @cached_property

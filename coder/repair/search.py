@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from coder import events
 from coder.patch import Proposal
+from coder.repair.anew import Anew
 from coder.repair.author import Author
 from coder.repair.candidate import Base, Candidate, Pool
 from coder.repair.context import Proved, RepairContext, changed_files, edits_between
@@ -18,12 +19,13 @@ from coder.repair.files import AnySource, parse, understood
 from coder.repair.languages import localise as by_command
 from coder.repair.languages.tree import TreeSource
 from coder.repair.library import Library
-from coder.repair.localise import Suspicion, hints, localise
+from coder.repair.localise import hints, localise
 from coder.repair.minimise import minimise
 from coder.repair.singles import Singles
 from coder.repair.source import Source
+from coder.repair.telling import localized, validation
 from sandbox.testing.protected import is_protected
-from sandbox.testing.report import Frame, Oracle, Trial, Verdict
+from sandbox.testing.report import Frame, Oracle, Trial
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
@@ -32,7 +34,6 @@ SWITCH_S = 0.0003
 # What is built on another edit needs two slips to be true at once (nats).
 SECOND_SLIP = 3.0
 DEEPEST = 2
-SHOWN_SUSPECTS = 10
 
 
 @dataclass(frozen=True, order=True)
@@ -61,6 +62,7 @@ class Search:
         self._sources = dict(_parsed(context))
         self._base = Base(self._sources)
         self._pool = Pool(self._sources)
+        self._anew = Anew()
         self._seen: set[tuple[Progress, str, str]] = set()
         self._start = self._reached_before()
         self.tried = 0
@@ -90,7 +92,7 @@ class Search:
             tests = list(_command_texts(context).values())
             suspicions += by_command.localise(context.baseline, context.targets, others, tests)
             suspicions.sort(key=lambda suspicion: -suspicion.score)
-        self._listener(_localized(suspicions, time.monotonic() - self._began))
+        self._listener(localized(suspicions, time.monotonic() - self._began))
         library = Library({path: text for path, text in context.files.items() if path.endswith(".py")})
         return Singles(suspicions, self._hints(), library)
 
@@ -137,7 +139,8 @@ class Search:
         while self._left > 0 and self.tried < self._context.max_candidates and not self._context.cancel.is_set():
             if author.failure is not None:
                 return None
-            candidate = self._pool.best()
+            again = self._anew.due(time.monotonic() - self._began)
+            candidate = self._anew.take() if again else self._pool.best() or self._anew.take()
             if candidate is not None:
                 return candidate
             if author.idle.is_set() and not len(self._pool):
@@ -152,9 +155,13 @@ class Search:
         return self._began + self._context.timeout_s - time.monotonic()
 
     def _try(self, candidate: Candidate) -> Trial:
-        self.tried += 1
+        self.tried += candidate.hasty
         files = self._files(candidate.base, candidate.files)
-        trial = self._context.tester.trial(files, self._nodes(candidate))
+        trial = self._context.tester.trial(files, self._nodes(candidate), candidate.hasty)
+        if not candidate.hasty:
+            self._anew.spent += trial.seconds
+        elif trial.stale and not trial.passed:
+            self._anew.add(candidate)
         proposal = candidate.proposal
         self._listener(
             events.Candidate(self.tried, proposal.origin, proposal.note, proposal.paths[0], trial.passed, trial.seconds)
@@ -222,7 +229,7 @@ class Search:
             )
         files = changed_files(texts, proposal)
         verdict = self._context.tester.confirm(files, self._context.repeats, self._context.targets)
-        self._listener(_validation(proposal, verdict))
+        self._listener(validation(proposal, verdict))
         if not verdict.passed:
             return None
         return Proved(proposal, files, verdict, candidate.score, self.tried, time.monotonic() - self._began)
@@ -285,22 +292,3 @@ def _test_texts(context: RepairContext) -> Iterator[str]:
 def _command_texts(context: RepairContext) -> dict[str, str]:
     """The files that the test command runs, where it is such a command that judges."""
     return {path: context.files[path] for path in context.baseline.test_files if path in context.files}
-
-
-def _localized(suspicions: list[Suspicion], seconds: float) -> events.Localized:
-    shown = [
-        events.Suspect(s.path, max(s.lines, key=lambda n: s.lines[n]), s.function.name if s.function else "", s.score)
-        for s in suspicions[:SHOWN_SUSPECTS]
-    ]
-    return events.Localized(tuple(shown), seconds)
-
-
-def _validation(proposal: Proposal, verdict: Verdict) -> events.Validation:
-    return events.Validation(
-        proposal.note,
-        verdict.passed,
-        len(verdict.fixed),
-        len(verdict.still_passing),
-        verdict.repeats,
-        "" if verdict.passed else verdict.summary(),
-    )

@@ -132,6 +132,7 @@ class Trial:
     """A candidate before the chosen tests, up to the first that fails. A filter, not a proof.
 
     `frames` are those of the failure, as in TestReport: the search reads from them how far into the test it came.
+    `stale`: what the old code made while the tests were collected was still there, so that a failure proves little.
     """
 
     outcomes: Mapping[str, Outcome]
@@ -143,6 +144,7 @@ class Trial:
     message: str = ""
     timed_out: bool = False
     frames: tuple[Frame, ...] = ()
+    stale: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,7 +210,7 @@ class Tester(Protocol):
 
     def baseline(self, nodes: Sequence[str] = (), progress: Progress | None = None) -> Baseline: ...
 
-    def trial(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial: ...
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False) -> Trial: ...
 
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict: ...
 

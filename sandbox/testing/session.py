@@ -80,15 +80,17 @@ class TestSession:
             self._pace = Pace(baseline)
             return baseline
 
-    def trial(self, files: Mapping[str, str], nodes: Sequence[str]) -> Trial:
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False) -> Trial:
         """Bring a candidate before `nodes`, those that failed first, up to the first failure.
 
-        `files` maps paths to whole new texts. A filter: only `confirm` proves.
+        `files` maps paths to whole new texts. A filter: only `confirm` proves. `hasty`: swap the code of functions even
+        where they ran while the tests were collected, which is some ten times as fast; the trial is `stale` then.
         """
         changed = {relative(path): text for path, text in files.items()}
         with self._lock:
             began = time.monotonic()
-            trial = self._swapped(changed, self._ordered(nodes)) or self._recollected(changed, self._ordered(nodes))
+            ordered = self._ordered(nodes)
+            trial = self._swapped(changed, ordered, hasty) or self._recollected(changed, ordered)
             return replace(trial, seconds=time.monotonic() - began)
 
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
@@ -154,7 +156,7 @@ class TestSession:
 
         return sorted(dict.fromkeys(nodes), key=rank)
 
-    def _swapped(self, files: Mapping[str, str], nodes: list[str]) -> Trial | None:
+    def _swapped(self, files: Mapping[str, str], nodes: list[str], hasty: bool) -> Trial | None:
         """The trial in the process that has collected; None where that is not valid for these files or tests."""
         record, _ = self._taken()
         if not all(path.endswith(".py") for path in files) or record.shy.intersection(nodes):
@@ -163,7 +165,7 @@ class TestSession:
         if server is None or not server.nodes.issuperset(nodes):
             return None
         try:
-            trial = self._ask(server, Way.SWAP, files, nodes)
+            trial = self._ask(server, Way.SWAP, files, nodes, hasty)
         except ServerLost as lost:
             record.drop_collected()
             return _lost(Way.SWAP, lost)
@@ -191,7 +193,9 @@ class TestSession:
             self._fresh.close()
             self._fresh = None
 
-    def _ask(self, server: TestServer, way: Way, files: Mapping[str, str], nodes: list[str]) -> Any:
+    def _ask(
+        self, server: TestServer, way: Way, files: Mapping[str, str], nodes: list[str], hasty: bool = False
+    ) -> Any:
         """Ask with the usual time limits; again with wider ones when only a test that used to pass ran late."""
         record, pace = self._taken()
         wire = {
@@ -199,12 +203,14 @@ class TestSession:
             for path, text in files.items()
         }
         for slack in (1.0, 4.0):
-            request = {"files": wire, "nodes": nodes, "stop": True, "limits": pace.limits(nodes, slack)}
+            request = {
+                "files": wire, "nodes": nodes, "stop": True, "limits": pace.limits(nodes, slack), "hasty": hasty
+            }  # fmt: skip
             deadline = pace.start_s * (len(nodes) + 2) + sum(pace.of(node, slack) for node in nodes)
             answer = server.ask(request, deadline)
             if answer.of("unswappable"):
                 return None
-            trial = _trial(answer, way, nodes, record.baseline)
+            trial = replace(_trial(answer, way, nodes, record.baseline), stale=bool(answer.of("stale")))
             before = record.baseline.tests.get(trial.failed_at)
             if not trial.timed_out or before is None or before.outcome is not Outcome.PASSED:
                 return trial

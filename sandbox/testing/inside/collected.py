@@ -58,15 +58,19 @@ class Resident:
             wire.send(fd, event)
 
         assert self._swapper is not None
+        stale = False
         for path, text in request.get("files", {}).items():
+            place = os.path.join(self._server.root, path)
             try:
-                self._swapper.swap(os.path.join(self._server.root, path), self._sources[path], text)
+                stale |= self._swapper.swap(place, self._sources[path], text, bool(request.get("hasty")))
             except SyntaxError as error:
                 emit({"e": "broken", "error": "SyntaxError", "message": str(error)})
                 return
             except (swap.NotSwappable, ValueError) as error:
                 emit({"e": "unswappable", "message": str(error)})
                 return
+        if stale:
+            emit({"e": "stale"})
         missing = [node for node in request["nodes"] if node not in self._items]
         if missing:
             emit({"e": "unswappable", "message": f"not collected: {missing[0]}"})

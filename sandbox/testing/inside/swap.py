@@ -1,7 +1,8 @@
 """Replaces the code of functions in place, where that is the same as importing the changed file.
 
 It is the same only if all that runs at import is unchanged (compared as bytecode), if each changed function keeps its
-arguments and free variables, and if no changed function was called while the tests were imported and collected.
+arguments and free variables, and if no changed function was called while the tests were imported and collected. In
+haste the last of these is let pass: what the function made then stays as the old code made it.
 """
 
 from __future__ import annotations
@@ -40,8 +41,9 @@ class Swapper:
                 # A generator that nobody has resumed was never seen to run, yet keeps the code that it was made with.
                 self._called.add(key(getattr(thing, SUSPENDED[type(thing)])))
 
-    def swap(self, filename: str, old: str, new: str) -> None:
-        """Make the functions of `filename` behave as `new` says. Raises NotSwappable, SyntaxError, ValueError."""
+    def swap(self, filename: str, old: str, new: str, hasty: bool = False) -> bool:
+        """Make the functions of `filename` behave as `new` says; whether one of them had been called before, which only
+        `hasty` permits. Raises NotSwappable, SyntaxError, ValueError."""
         if filename not in self._files:
             raise NotSwappable("no function of this file is known")
         old_part, new_part = reduce(old, new) or (old, new)
@@ -51,9 +53,14 @@ class Swapper:
             after = _compile(new, filename, old)
             raise NotSwappable("the change reaches beyond its function") from None
         changed = list(_changed(_compile(old_part, filename, old), after))
+        # A function whose inner functions alone differ may have run: what it made is replaced too.
+        stale = any(key(before) in self._called and _shape(before) != _shape(after) for before, after in changed)
+        if stale and not hasty:
+            raise NotSwappable("a function that ran while the tests were collected is changed")
         pairs = [(function, after) for before, after in changed for function in self._targets(before, after)]
         for function, code in pairs:
             function.__code__ = code
+        return stale
 
     def prepare(self, text: str) -> None:
         """Look at a file's text beforehand, in the process that lives on."""
@@ -61,9 +68,6 @@ class Swapper:
 
     def _targets(self, before: CodeType, after: CodeType) -> list[FunctionType]:
         name = before.co_name
-        # A function whose inner functions alone differ may have run: what it made is replaced too.
-        if key(before) in self._called and _shape(before) != _shape(after):
-            raise NotSwappable(f"{name} ran while the tests were collected")
         functions = self._functions.get(key(before), [])
         if not functions and not _nested(before):
             raise NotSwappable(f"{name} was not found")

@@ -285,6 +285,26 @@ def test_every_way_says_the_same(session: TestSession, change: Change) -> None:
     assert _said(chosen) == _said(again) == _said(cold)
 
 
+STALE = (
+    "function that ran at import",
+    "decorator's own body",
+    "closure, its maker",
+    "generator that was made at import",
+)
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.name)
+def test_in_haste_only_functions_that_ran_before_are_judged_otherwise(session: TestSession, change: Change) -> None:
+    files = {change.path: FILES[change.path].lstrip("\n").replace(change.old, change.new)}
+    nodes = session.known.tests
+    hasty = session.trial(files, nodes, hasty=True)
+    assert hasty.stale is (change.name in STALE)
+    if hasty.stale:
+        assert hasty.way is SWAP
+    else:
+        assert hasty.way is change.way and _said(hasty) == _said(session.trial(files, nodes))
+
+
 def test_syntax_error_needs_no_run(session: TestSession) -> None:
     trial = session.trial({"pkg/shapes.py": SHAPES.replace("value * factor", "value * (factor")}, session.known.tests)
     assert not trial.passed
