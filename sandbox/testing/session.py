@@ -157,21 +157,28 @@ class TestSession:
         return sorted(dict.fromkeys(nodes), key=rank)
 
     def _swapped(self, files: Mapping[str, str], nodes: list[str], hasty: bool) -> Trial | None:
-        """The trial in the process that has collected; None where that is not valid for these files or tests."""
+        """The trial in the process that has collected; None where that is not valid for these files or tests. Of tests
+        of which only some fit there, these may reject a candidate, but not pass it."""
         record, _ = self._taken()
-        if not all(path.endswith(".py") for path in files) or record.shy.intersection(nodes):
+        server = record.collected() if all(path.endswith(".py") for path in files) else None
+        if server is None:
             return None
-        server = record.collected()
-        if server is None or not server.nodes.issuperset(nodes):
+        fit = [node for node in nodes if node in server.nodes and node not in record.shy]
+        if not fit or (fit[0] != nodes[0] and not self._failed_before(fit[0])):
             return None
         try:
-            trial = self._ask(server, Way.SWAP, files, nodes, hasty)
+            trial = self._ask(server, Way.SWAP, files, fit, hasty)
         except ServerLost as lost:
             record.drop_collected()
             return _lost(Way.SWAP, lost)
-        if trial is None or trial.passed or record.reproduces(trial.failed_at):
+        if trial is None or (trial.passed and len(fit) == len(nodes)):
             return trial
-        return None  # this test fails in a fork whatever the candidate does
+        # What passes must pass the rest too; a test that fails in a fork whatever the candidate does says nothing.
+        return trial if not trial.passed and record.reproduces(trial.failed_at) else None
+
+    def _failed_before(self, node: str) -> bool:
+        test = self._taken()[0].baseline.tests.get(node)
+        return test is not None and test.outcome.failing
 
     def _recollected(self, files: Mapping[str, str], nodes: list[str]) -> Trial:
         record, _ = self._taken()

@@ -200,6 +200,10 @@ def test_trials_take_the_fast_way_where_they_may(session: TestSession, baseline:
     assert (writes.passed, writes.way) == (True, Way.SWAP)
     shy = session.trial({}, [zoo("shy")])
     assert (shy.passed, shy.way) == (True, Way.RECOLLECT)
+    mixed = session.trial({}, [zoo("passes"), zoo("shy")])
+    assert (mixed.passed, mixed.way) == (True, Way.RECOLLECT)
+    rejected = session.trial({}, [zoo("deep"), zoo("shy")])
+    assert (rejected.passed, rejected.way, rejected.failed_at) == (False, Way.SWAP, zoo("deep"))
 
 
 def test_import_error_can_be_repaired(session: TestSession, baseline: Baseline) -> None:
