@@ -103,7 +103,8 @@ def _changed(old: CodeType, new: CodeType) -> Iterator[tuple[CodeType, CodeType]
 def _changed_functions(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
     if _same(before, after):
         return
-    if _signature(before) != _signature(after):
+    anew = _nested(before) and before.co_name in COMPREHENSIONS  # made by the function around it at each call
+    if not anew and _signature(before) != _signature(after):
         raise NotSwappable(f"{before.co_name} has another signature or docstring")
     yield before, after
     # Functions that exist already and were made by this one (wrappers of decorators) follow, pair by pair.

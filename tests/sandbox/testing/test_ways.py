@@ -132,6 +132,10 @@ double = lambda value: value * 2  # noqa: E731
 
 def sort_key(pairs):
     return sorted(pairs, key=lambda pair: pair[1])
+
+
+def quoted(words):
+    return ", ".join("<" + word for word in words)
 '''
 OTHER = """
 from pkg.shapes import LIMIT, scale
@@ -166,6 +170,7 @@ from pkg.shapes import scale, sort_key, tick
 
 
 def test_scale(): assert scale(3) == 6
+def test_quoted(): assert shapes.quoted("ab") == "<a, <b"
 def test_scale_factor(): assert scale(3, 3) == 9
 def test_limit(): assert LIMIT == 3
 def test_table(): assert shapes.TABLE == {0: 0, 1: 1, 2: 4}
@@ -247,6 +252,7 @@ CHANGES = [
     Change("cached function", "fib(n - 1) + fib(n - 2)", "fib(n - 1) + fib(n - 1)", SWAP),
     Change("lambda of the module", "lambda value: value * 2", "lambda value: value * 3", SWAP),
     Change("lambda inside", "pair[1]", "pair[0]", SWAP),
+    Change("generator expression inside", '"<" + word', '">" + word', SWAP),
     Change("name that does not exist", "return value * factor", "return value * faktor", SWAP),
     Change("new import in the body",
            "return value * factor", "import operator\n    return operator.mul(value, factor)", SWAP, spoils=False),
@@ -266,7 +272,7 @@ CHANGES = [
 def session(open_session: Callable[..., TestSession]) -> Iterator[TestSession]:
     session = open_session(FILES)
     baseline = session.baseline()
-    assert len(baseline.passing) == len(baseline.tests) == 27
+    assert len(baseline.passing) == len(baseline.tests) == 28
     yield session
 
 
