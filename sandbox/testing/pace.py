@@ -11,6 +11,7 @@ from sandbox.testing.report import Baseline, TestReport
 
 FLOOR_S = 0.3
 FACTOR = 10.0
+SLOWEST = 1.5
 UNKNOWN_S = 1.0
 """For a suite of which nothing passes: there is no passing time to go by."""
 
@@ -18,8 +19,9 @@ UNKNOWN_S = 1.0
 class Pace:
     """max(0.3 s, 10 × the passing time) for each test of a baseline.
 
-    A failing test has no passing time. The slowest passing test of its file stands for it, else the median of the
-    suite, and its own time up to the failure, unless that was a time-out.
+    A failing test has no passing time. The median of its file stands for it, else that of the suite, and its own time
+    up to the failure, unless that was a time-out; 1.5 × the slowest of its file it may always take. One slow test in a
+    file must not buy ten times its time for every candidate that loops.
     """
 
     def __init__(self, baseline: Baseline) -> None:
@@ -29,7 +31,9 @@ class Pace:
             files[test.path].append(test.seconds)
         passing = [seconds for group in files.values() for seconds in group]
         typical = statistics.median(passing) if passing else UNKNOWN_S / FACTOR
-        self._slowest = {path: max(group) for path, group in files.items()}
+        self._files = {
+            path: max(statistics.median(group), SLOWEST / FACTOR * max(group)) for path, group in files.items()
+        }
         self._typical = typical
         self._tests = baseline.tests
         self.start_s = max(10.0, FACTOR * baseline.seconds)
@@ -48,4 +52,4 @@ class Pace:
         if not test.outcome.failing:
             return test.seconds
         own = 0.0 if test.timed_out else test.seconds
-        return max(own, self._slowest.get(test.path, self._typical))
+        return max(own, self._files.get(test.path, self._typical))

@@ -46,10 +46,17 @@ def test_time_limits() -> None:
     )
     assert some.of("a.py::quick") == 0.3
     assert some.of("a.py::slow") == pytest.approx(5.0)
-    assert some.of("a.py::fails") == pytest.approx(5.0)  # the slowest of its file
+    assert some.of("a.py::fails") == pytest.approx(2.505)  # the median of its file
     assert some.of("b.py::fails") == pytest.approx(2.505)  # the median of the suite
     assert some.of("b.py::loops") == pytest.approx(2.505)
     assert some.of("a.py::slow", slack=2) == pytest.approx(10.0)
+
+
+def test_one_slow_test_does_not_buy_its_time_for_those_that_loop() -> None:
+    quick = [report(f"a.py::quick{number}", Outcome.PASSED, 0.001) for number in range(5)]
+    some = pace(*quick, report("a.py::slow", Outcome.PASSED, 1.0), report("a.py::fails", Outcome.FAILED, 0.01))
+    assert some.of("a.py::fails") == pytest.approx(1.5)
+    assert some.of("a.py::slow") == pytest.approx(10.0)
 
 
 def test_time_limit_where_nothing_passes() -> None:
