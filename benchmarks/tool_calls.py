@@ -268,7 +268,9 @@ def main() -> None:
         f"{options.model} in {options.precision}, greedy, at most {options.max_tokens} tokens; cut off is malformed."
     )
     if options.remainder == 2:
-        save("tool_calls", columns, rows, note, "python -m benchmarks.tool_calls --data shared/data/bfcl")
+        command = f"python -m benchmarks.tool_calls --data shared/data/bfcl --max-tokens {options.max_tokens}"
+        limit = f" --limit {options.limit}" if options.limit else ""
+        save("tool_calls", columns, rows, note, f"{command}{limit} --grammar {' '.join(options.grammar)}")
 
 
 if __name__ == "__main__":
