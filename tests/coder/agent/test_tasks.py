@@ -244,7 +244,15 @@ def test_a_budget_ends_the_task_and_a_resumed_one_goes_on(coder, options, why) -
     assert coder("tasks", "resume", "1", *coder.named).status == 2
 
 
-def test_an_interrupted_task_goes_on_from_its_last_step(coder) -> None:
+@pytest.fixture
+def interruptible():
+    """Jobs in the background begin with SIGINT ignored."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+def test_an_interrupted_task_goes_on_from_its_last_step(coder, interruptible) -> None:
     def interrupt(messages):
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
         time.sleep(0.5)
