@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from model.decoding.ngram import Text
-
 REACH = 24  # old tokens that one change may replace
 NEAR, FAR = 2, 4  # tokens that must agree to go on behind a change, and anywhere else in the old text
 
@@ -35,8 +33,8 @@ class AlignedDrafter:
     """Follows `context`, and what is appended to it, along `old`."""
 
     def __init__(self, old: Sequence[int], context: Sequence[int]) -> None:
-        self._text = Text(old)
         self._old = tuple(old)
+        self._ends = {self._old[at - FAR : at]: at for at in range(FAR, len(old))}  # the latest occurrence stands
         self._place = _Place(0)
         self._parted: list[int] = []  # what was written since the texts parted; empty while they go together
         self._changes: dict[int, _Change] = {}  # by their first old token; the latest stands
@@ -86,7 +84,7 @@ class AlignedDrafter:
                 self._learn(self._old[:at], ahead[:skipped], parted[:-NEAR])
                 self._go_on(at + skipped + NEAR)
                 return
-        if len(parted) >= FAR and (end := self._text.find(parted[-FAR:])) is not None:
+        if len(parted) >= FAR and (end := self._ends.get(parted[-FAR:])) is not None:
             self._go_on(end)
 
     def _learn(self, before: tuple[int, ...], old: tuple[int, ...], new: tuple[int, ...]) -> None:

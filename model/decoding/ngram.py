@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 SHORTEST, LONGEST = 2, 8
 
 
-class Text:
+class _Text:
     """One text and, for every n-gram in it, where its latest occurrence ended."""
 
     def __init__(self, tokens: Iterable[int] = ()) -> None:
@@ -26,12 +26,8 @@ class Text:
             self._ends[tuple(self.tokens[at - n :])] = at
         self.tokens.append(token)
 
-    def find(self, gram: tuple[int, ...]) -> int | None:
-        """Where the latest occurrence of `gram`, of SHORTEST to LONGEST tokens, ended."""
-        return self._ends.get(gram)
-
     def after(self, gram: tuple[int, ...], width: int) -> list[int]:
-        at = self.find(gram)
+        at = self._ends.get(gram)
         return [] if at is None else self.tokens[at : at + width]
 
 
@@ -42,8 +38,8 @@ class NgramDrafter:
     """
 
     def __init__(self, sources: Sequence[Sequence[int]], context: Sequence[int]) -> None:
-        self._context = Text(context)
-        self._texts = [*map(Text, sources), self._context]
+        self._context = _Text(context)
+        self._texts = [*map(_Text, sources), self._context]
 
     def append(self, token: int) -> None:
         """The output went on with `token`."""
