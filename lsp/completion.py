@@ -216,8 +216,7 @@ class Completions:
 
     def _so_far(self, running: _Running, situation: Situation, settings: Settings, enough: int) -> str:
         """What may be shown of a text that is still being written; empty where that is less than `enough` tokens."""
-        draft = running.steps[-1]
-        draft = draft if draft.whole else draft.closed()
+        draft = running.steps[-1].closed()
         typed = typed_since(running.situation.before, situation.before) or ""
         if sum(piece.end > len(typed) for piece in draft.pieces) < enough:
             return ""

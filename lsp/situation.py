@@ -65,6 +65,11 @@ class Situation:
         return replace(self, before=self.before + text)
 
 
+def depth(line: str) -> int:
+    """How many characters a line is indented by."""
+    return len(line) - len(line.lstrip())
+
+
 class Lines(Enum):
     """What a completion may consist of: the rest of the cursor's line; that and further ones, as long as the model is
     sure of each; or a block."""

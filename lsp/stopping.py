@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsp.situation import Lines, Situation
+from lsp.situation import Lines, Situation, depth
 
 MAX_LINES = 8  # of a block
 FURTHER = 2  # lines behind the cursor's own, of which the model must be sure
@@ -40,8 +40,7 @@ class Extent:
 
     def _belongs(self, line: str) -> bool:
         bare = line.lstrip()
-        depth = len(line) - len(bare)
-        return bool(bare) and depth >= (self.outer if bare[0] in ")]}" else self.least)
+        return bool(bare) and depth(line) >= (self.outer if bare[0] in ")]}" else self.least)
 
 
 def extent_of(situation: Situation, lines: Lines) -> Extent:
@@ -52,7 +51,7 @@ def extent_of(situation: Situation, lines: Lines) -> Extent:
         own = len(situation.indentation)
         return Extent(True, own, own, 1 + FURTHER, sure=True)
     above = next((line for line in reversed(situation.before.split("\n")[:-1]) if line.strip()), "")
-    outer = len(above) - len(above.lstrip())
+    outer = depth(above)
     own = len(situation.indentation)
     if situation.line_before.strip():
         return Extent(True, own + 1, own)

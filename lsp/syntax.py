@@ -7,7 +7,7 @@ from functools import cache
 
 from tree_sitter import Language, Node, Parser
 
-from lsp.situation import Situation
+from lsp.situation import Situation, depth
 
 _GRAMMARS = {
     "python": ("tree_sitter_python", "language"),
@@ -101,7 +101,6 @@ def _finished(line: str, situation: Situation) -> str:
         line += "".join(reversed(opened))
     if situation.language == "python" and line.rstrip().endswith(":"):
         last = line.rpartition("\n")[2]
-        depth = len(last) - len(last.lstrip())
-        if len(below) - len(below.lstrip()) <= depth:
+        if depth(below) <= depth(last):
             line += " pass"
     return line

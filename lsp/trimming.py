@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lsp.situation import Situation
+from lsp.situation import Situation, depth
 
 _EXIT = re.compile(r"\s*(?:return|raise|throw|break|continue)\b")
 _PAIRS = {")": "(", "]": "[", "}": "{"}
@@ -57,13 +57,9 @@ def drop_exits(text: str, after: str) -> str:
     below = next((line for line in after.split("\n")[1:] if line.strip()), "")
     first, *further = text.split("\n")
     for at, line in enumerate(further, 1):
-        if _EXIT.match(line) and below and _depth(below) >= _depth(line) and below.strip()[0] not in ")]}":
+        if _EXIT.match(line) and below and depth(below) >= depth(line) and below.strip()[0] not in ")]}":
             return "\n".join([first, *further[: at - 1]])
     return text
-
-
-def _depth(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def drop_circles(text: str) -> str:

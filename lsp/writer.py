@@ -53,8 +53,8 @@ class Draft:
         return [end for end in ends if not _in_word(self.text, end)]
 
     def closed(self) -> Draft:
-        """Without a word at the end, which may go on."""
-        return replace(self, text=_OPEN_WORD.sub("", self.text))
+        """Without a word at the end, which may go on where the text did not end by itself."""
+        return self if self.whole else replace(self, text=_OPEN_WORD.sub("", self.text))
 
     def whole_lines(self) -> Draft:
         """Without the last of several lines where that is still open."""
