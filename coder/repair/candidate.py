@@ -6,10 +6,11 @@ import heapq
 import itertools
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from coder.patch import Proposal
+from coder.repair.complaint import Complaint
 from coder.repair.context import changed_files
 from coder.repair.files import AnySource
 from coder.repair.normalise import Normaliser
@@ -21,12 +22,14 @@ REACH = 8
 @dataclass(eq=False)
 class Base:
     """The code that candidates are edits of: the files as they are (`depth` 0), or with an edit done that brought the
-    failing test further. `handicap` is taken off the score of what is built on it."""
+    failing test further. `handicap` is taken off the score of what is built on it; `complaints` are what its failing
+    tests complain of, with the share of them that do."""
 
     sources: Mapping[str, AnySource]
     depth: int = 0
     handicap: float = 0.0
     note: str = ""
+    complaints: Mapping[Complaint, float] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -46,6 +49,12 @@ class Candidate:
     taken: bool = False
     hasty: bool = True
     score: float = 0.0
+
+    @cached_property
+    def told(self) -> float:
+        """How much likelier the failing tests' complaints make it, in nats."""
+        complaints = self.base.complaints.items()
+        return sum(share * one.speaks_for(self.proposal, self.base.sources) for one, share in complaints)
 
     @cached_property
     def hunk(self) -> tuple[int, str, int, int]:

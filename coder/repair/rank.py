@@ -28,7 +28,7 @@ class Weights:
     likelihood: float = 0.4
     cheap: float = 0.4
     prior: float = 1.0
-    suspicion: float = 2.0
+    suspicion: float = 3.0
 
 
 WEIGHTS = Weights()
@@ -51,7 +51,7 @@ def score(candidate: Candidate, weights: Weights = WEIGHTS) -> float:
     """Higher is likelier, for what a trial costs."""
     likelihood = (weights.likelihood if candidate.exact else weights.cheap) * candidate.likelihood
     suspicion = math.log(max(candidate.suspicion, 1e-3))
-    known = likelihood + weights.prior * candidate.proposal.prior + weights.suspicion * suspicion
+    known = likelihood + weights.prior * candidate.proposal.prior + weights.suspicion * suspicion + candidate.told
     return known - candidate.base.handicap - candidate.cost
 
 

@@ -13,6 +13,7 @@ from coder.patch import Proposal
 from coder.repair.anew import Anew
 from coder.repair.author import Author
 from coder.repair.candidate import Base, Candidate, Pool
+from coder.repair.complaint import complaint, complaints
 from coder.repair.context import Proved, RepairContext, changed_files, edits_between
 from coder.repair.edits.base import Hints
 from coder.repair.files import AnySource, parse, understood
@@ -60,7 +61,8 @@ class Search:
         self._listener = listener
         self._began = time.monotonic()
         self._sources = dict(_parsed(context))
-        self._base = Base(self._sources)
+        failing = [context.baseline.tests[node] for node in context.targets]
+        self._base = Base(self._sources, complaints=complaints(failing, self._sources))
         self._pool = Pool(self._sources)
         self._anew = Anew()
         self._seen: set[tuple[Progress, str, str]] = set()
@@ -197,7 +199,9 @@ class Search:
         for path, text in candidate.files.items():
             sources[path] = parse(path, text)
         handicap = SECOND_SLIP + 0.25 * len(self._seen)
-        author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note))
+        now = complaint(trial.error, trial.message, trial.frames, sources)
+        told = {now: 1.0} if now is not None else {}
+        author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note, told))
 
     def _reached(self, trial: Trial) -> Progress:
         passed = sum(

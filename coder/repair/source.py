@@ -182,6 +182,20 @@ class Source(Text):
         visit(self.tree.body)
         return found
 
+    def header(self, statement: ast.stmt) -> tuple[int, int]:
+        """First and last line of a statement without the blocks inside it."""
+        last = statement.end_lineno or statement.lineno
+        body = getattr(statement, "body", None)
+        if isinstance(body, list) and body:
+            last = max(statement.lineno, body[0].lineno - 1)
+        return statement.lineno, last
+
+    def statement_at(self, line: int) -> ast.stmt | None:
+        """The innermost statement whose header stands on a line."""
+        found = [node for node in ast.walk(self.tree) if isinstance(node, ast.stmt)]
+        here = [node for node in found if self.header(node)[0] <= line <= self.header(node)[1]]
+        return max(here, key=lambda node: node.lineno, default=None)
+
     def enclosing(self, node: ast.AST, *kinds: type) -> ast.AST | None:
         """The nearest ancestor of one of the kinds."""
         parent = self.parents.get(node)

@@ -68,11 +68,7 @@ class Region:
 
     def header(self, statement: ast.stmt) -> tuple[int, int]:
         """First and last line of a statement without the blocks inside it."""
-        last = statement.end_lineno or statement.lineno
-        body = getattr(statement, "body", None)
-        if isinstance(body, list) and body:
-            last = max(statement.lineno, body[0].lineno - 1)
-        return statement.lineno, last
+        return self.source.header(statement)
 
     def suspect(self, statement: ast.stmt) -> float:
         """The suspicion of a statement: the highest of its lines."""
