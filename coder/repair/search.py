@@ -6,7 +6,7 @@ import ast
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from coder import events
 from coder.patch import Proposal
@@ -22,11 +22,12 @@ from coder.repair.languages.tree import TreeSource
 from coder.repair.library import Library
 from coder.repair.localise import hints, localise
 from coder.repair.minimise import minimise
+from coder.repair.progress import Course, Progress
 from coder.repair.singles import Singles
 from coder.repair.source import Source
 from coder.repair.telling import localized, validation
 from sandbox.testing.protected import is_protected
-from sandbox.testing.report import Frame, Oracle, Trial
+from sandbox.testing.report import Oracle, Trial
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
@@ -35,14 +36,6 @@ SWITCH_S = 0.0003
 # What is built on another edit needs two slips to be true at once (nats).
 SECOND_SLIP = 3.0
 DEEPEST = 2
-
-
-@dataclass(frozen=True, order=True)
-class Progress:
-    """How far a failing run came: targets passed, then the line that the first failing test reached."""
-
-    passed: int
-    line: int
 
 
 def search(context: RepairContext, listener: events.Listener = events.ignore) -> list[Proved]:
@@ -66,7 +59,7 @@ class Search:
         self._pool = Pool(self._sources)
         self._anew = Anew()
         self._seen: set[tuple[Progress, str, str]] = set()
-        self._start = self._reached_before()
+        self._course = Course(context.baseline, context.targets, self._sources)
         self.tried = 0
 
     def run(self) -> list[Proved]:
@@ -159,7 +152,9 @@ class Search:
     def _try(self, candidate: Candidate) -> Trial:
         self.tried += candidate.hasty
         files = self._files(candidate.base, candidate.files)
-        trial = self._context.tester.trial(files, self._nodes(candidate), candidate.hasty)
+        probes = self._course.probes(self.tried)
+        nodes = [*probes, *(node for node in self._nodes(candidate) if node not in probes)]
+        trial = self._context.tester.trial(files, nodes, candidate.hasty, len(probes))
         if not candidate.hasty:
             self._anew.spent += trial.seconds
         elif trial.stale and not trial.passed:
@@ -187,12 +182,16 @@ class Search:
         return below | dict(changed)
 
     def _learn(self, candidate: Candidate, trial: Trial, author: Author) -> None:
-        """An edit that brings a failing test further becomes a base for second edits, one per way of failing."""
+        """An edit that brings a failing test further, and breaks none, becomes a base for second edits: one for each
+        way of failing."""
         if candidate.base.depth >= DEEPEST - 1 or trial.timed_out:
             return
-        reached = self._reached(trial)
+        reached = self._course.reached(trial)
         kind = (reached, trial.error, trial.message[:200])
-        if reached <= max(self._start, Progress(0, 0)) or kind in self._seen:
+        if reached <= self._course.start or kind in self._seen:
+            return
+        files = self._files(candidate.base, candidate.files)
+        if self._course.harms(candidate, files, self._context.tester):
             return
         self._seen.add(kind)
         sources = dict(self._sources)
@@ -202,25 +201,6 @@ class Search:
         now = complaint(trial.error, trial.message, trial.frames, sources)
         told = {now: 1.0} if now is not None else {}
         author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note, told))
-
-    def _reached(self, trial: Trial) -> Progress:
-        passed = sum(
-            trial.outcomes.get(node) is not None and not trial.outcomes[node].failing for node in self._context.targets
-        )
-        return Progress(passed, self._test_line(trial.failed_at, trial.frames))
-
-    def _reached_before(self) -> Progress:
-        """How far the tests come without any change."""
-        for node in self._context.targets:
-            test = self._context.baseline.tests.get(node)
-            if test is not None:
-                return Progress(0, self._test_line(node, test.frames))
-        return Progress(0, 0)
-
-    def _test_line(self, node: str, frames: tuple[Frame, ...]) -> int:
-        """The deepest line in a traceback of the test's own file, or of those that the test command runs."""
-        own = (node.partition("::")[0], *self._context.baseline.test_files)
-        return next((frame.line for frame in reversed(frames) if frame.path in own), 0)
 
     def _confirm(self, candidate: Candidate) -> Proved | None:
         """Make the patch small and bring it before the whole suite, in a fresh sandbox."""

@@ -125,7 +125,7 @@ class CommandSession:
         self._reached = self._reach(report)
         return Baseline({self.node: report}, done.seconds, Oracle.EXIT_CODE, test_files)
 
-    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False) -> Trial:
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False, probes: int = 0) -> Trial:
         done = self._changed(files, self._pace())
         report = self._report(done)
         self._cut_off += report.timed_out

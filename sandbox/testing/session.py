@@ -80,8 +80,9 @@ class TestSession:
             self._pace = Pace(baseline)
             return baseline
 
-    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False) -> Trial:
-        """Bring a candidate before `nodes`, those that failed first, up to the first failure.
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False, probes: int = 0) -> Trial:
+        """Bring a candidate before the first `probes` of `nodes`, then, if it passes them, before the others, those
+        that failed first, up to the first failure.
 
         `files` maps paths to whole new texts. A filter: only `confirm` proves. `hasty`: swap the code of functions even
         where they ran while the tests were collected, which is some ten times as fast; the trial is `stale` then.
@@ -89,8 +90,9 @@ class TestSession:
         changed = {relative(path): text for path, text in files.items()}
         with self._lock:
             began = time.monotonic()
-            ordered = self._ordered(nodes)
-            trial = self._swapped(changed, ordered, hasty) or self._recollected(changed, ordered)
+            listed = list(nodes)
+            ordered = [*listed[:probes], *self._ordered(listed[probes:])]
+            trial = self._swapped(changed, ordered, hasty, probes) or self._recollected(changed, ordered)
             return replace(trial, seconds=time.monotonic() - began)
 
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
@@ -156,7 +158,7 @@ class TestSession:
 
         return sorted(dict.fromkeys(nodes), key=rank)
 
-    def _swapped(self, files: Mapping[str, str], nodes: list[str], hasty: bool) -> Trial | None:
+    def _swapped(self, files: Mapping[str, str], nodes: list[str], hasty: bool, probes: int) -> Trial | None:
         """The trial in the process that has collected; None where that is not valid for these files or tests. Of tests
         of which only some fit there, these may reject a candidate, but not pass it."""
         record, _ = self._taken()
@@ -167,7 +169,9 @@ class TestSession:
         if not fit or (fit[0] != nodes[0] and not self._failed_before(fit[0])):
             return None
         try:
-            trial = self._ask(server, Way.SWAP, files, fit, hasty)
+            trial = self._ask(
+                server, Way.SWAP, files, fit, hasty, len([node for node in fit if node in nodes[:probes]])
+            )
         except ServerLost as lost:
             record.drop_collected()
             return _lost(Way.SWAP, lost)
@@ -201,7 +205,13 @@ class TestSession:
             self._fresh = None
 
     def _ask(
-        self, server: TestServer, way: Way, files: Mapping[str, str], nodes: list[str], hasty: bool = False
+        self,
+        server: TestServer,
+        way: Way,
+        files: Mapping[str, str],
+        nodes: list[str],
+        hasty: bool = False,
+        probes: int = 0,
     ) -> Any:
         """Ask with the usual time limits; again with wider ones when only a test that used to pass ran late."""
         record, pace = self._taken()
@@ -211,7 +221,8 @@ class TestSession:
         }
         for slack in (1.0, 4.0):
             request = {
-                "files": wire, "nodes": nodes, "stop": True, "limits": pace.limits(nodes, slack), "hasty": hasty
+                "files": wire, "nodes": nodes, "stop": True, "probes": probes, "hasty": hasty,
+                "limits": pace.limits(nodes, slack),
             }  # fmt: skip
             deadline = pace.start_s * (len(nodes) + 2) + sum(pace.of(node, slack) for node in nodes)
             answer = server.ask(request, deadline)

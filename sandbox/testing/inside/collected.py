@@ -83,9 +83,11 @@ class Resident:
         manager = items[0].config.pluginmanager
         manager.register(events)
         session = items[0].session
-        for item, following in zip(items, [*items[1:], None]):
+        failed = False
+        for number, (item, following) in enumerate(zip(items, [*items[1:], None]), 1):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if request.get("stop") and events.failed:
+            failed |= events.failed
+            if request.get("stop") and failed and number >= request.get("probes", 0):
                 return
             if session.shouldstop or session.shouldfail:
                 return

@@ -30,7 +30,7 @@ class ScriptedTester:
         report = TestReport(NODE, Outcome.FAILED, 0.01, "AssertionError", "no", frames, {self.path: lines})
         return Baseline({NODE: report}, 0.1)
 
-    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False) -> Trial:
+    def trial(self, files: Mapping[str, str], nodes: Sequence[str], hasty: bool = False, probes: int = 0) -> Trial:
         text = files[self.path]
         self.tried.append(text)
         passed = self.judge(text)

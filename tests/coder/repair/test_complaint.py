@@ -26,9 +26,11 @@ def frames(*lines: int) -> tuple[Frame, ...]:
     return (Frame("test_module.py", 3, "test"), *(Frame("module.py", line, "total") for line in lines))
 
 
-def proposal(old: str, new: str, origin: str) -> Proposal:
+def proposal(old: str, new: str, origin: str, line: int = 0) -> Proposal:
     for found in propose(REGION):
         edit = found.edits[0]
+        if line and REGION.source.line_of(edit.span.start) != line:
+            continue
         if found.origin == origin and (TEXT[edit.span.start : edit.span.end], edit.replacement) == (old, new):
             return found
     raise AssertionError(f"no edit from {old!r} to {new!r}")
@@ -45,7 +47,7 @@ def test_the_statement_that_broke_and_the_word_that_the_message_names() -> None:
 def test_a_message_about_arguments_speaks_for_edits_of_arguments() -> None:
     heard = complaint("TypeError", "scaled() missing 1 required positional argument: 'rate'", frames(6), SOURCES)
     assert heard is not None and heard.arguments and "scaled" in heard.words
-    assert heard.speaks_for(proposal("", ", rate", "more arguments"), SOURCES) == BROKE + NAMED + ARGUMENTS
+    assert heard.speaks_for(proposal("", ", rate", "more arguments", 6), SOURCES) == BROKE + NAMED + ARGUMENTS
 
 
 @pytest.mark.parametrize("lines", [(3,), (), (99,)])

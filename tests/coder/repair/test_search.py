@@ -58,7 +58,7 @@ def test_edits_that_a_patch_does_not_need_are_taken_out() -> None:
     text = "def f(a, b):\n    x = a - b\n    y = a - b\n    return x\n"
     tester = ScriptedTester("module.py", text, lambda new: int("y = a + b" in new))
 
-    def both_first(files: Any, nodes: Any, hasty: bool = False) -> Trial:
+    def both_first(files: Any, nodes: Any, hasty: bool = False, probes: int = 0) -> Trial:
         trial = ScriptedTester.trial(tester, files, nodes)
         # Only the double edit passes at first, as if a time limit had hidden the single one.
         hidden = (
