@@ -80,15 +80,17 @@ class Writing:
             yield found
 
     def _surprise(self, region: AnyRegion) -> dict[int, float]:
-        """How odd the model finds each line of a function: 0 to SURPRISED. Within a straight run of lines, where the
-        tests say no more, this says where to write first."""
+        """How odd the model finds each line of a function, or of its part around the most suspicious line: 0 to
+        SURPRISED. Within a straight run of lines, where the tests say no more, this says where to write first."""
         from model.block_scoring import scorer_of
 
         source, function = region.source, region.function
         if function is None or self.cancel.is_set():
             return {}
-        start = source.line_start(function.lineno)
-        low, high = max(0, start - CONTEXT // 2), source.line_start((function.end_lineno or function.lineno) + 1)
+        start, end = source.line_start(function.lineno), source.line_start((function.end_lineno or function.lineno) + 1)
+        worst = source.line_start(max(region.suspicion, key=lambda line: region.suspicion[line], default=1))
+        low = source.line_start(source.line_of(max(0, start - CONTEXT // 2, worst - LONGEST // 4)))
+        high = min(end, low + LONGEST // 2)
         found: dict[int, float] = defaultdict(float)
         for token in scorer_of(self.model, self.tokenizer).surprise(source.text[low:high]):
             if token.start >= start - low:

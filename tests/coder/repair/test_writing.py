@@ -13,7 +13,7 @@ from coder.repair.candidate import Base
 from coder.repair.job import Job
 from coder.repair.recall import Recall
 from coder.repair.rewrite import Gap, gaps, places
-from coder.repair.writing import Writing
+from coder.repair.writing import LONGEST, Writing
 from model.protocol import Block
 from tests.coder.repair.helpers import region_of
 from tests.model.tiny_llama import CONFIG, tiny_llama
@@ -179,6 +179,20 @@ def test_lines_that_the_model_finds_odd_come_first(monkeypatch: pytest.MonkeyPat
         if found:
             break
     assert seen[0].where == "module.py:4"
+
+
+def test_of_a_long_function_the_part_around_the_suspicious_line_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    from model.scoring import Scorer
+
+    lines = [f"    c{number} = a" for number in range(2000)]
+    region = replace(region_of("\n".join(["def f(a):", *lines, ""])), suspicion={1500: 1.0, 3: 0.2})
+    heard: list[str] = []
+    monkeypatch.setattr(Scorer, "surprise", lambda self, text: heard.append(text) or [])
+    near(monkeypatch, "c = b")
+    work, _ = writing(llama())
+    next(work.candidates([region], Base({"module.py": region.source})))
+    (text,) = heard
+    assert len(text) <= LONGEST and "c1498 = a" in text and text.startswith("    c")
 
 
 def test_what_was_read_of_the_file_is_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
