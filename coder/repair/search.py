@@ -33,7 +33,7 @@ from sandbox.testing.report import Oracle, Trial
 WAIT_SHARE = 0.1
 # A trial is many short waits for the tests' answers: after each, the thread that writes must let go at once.
 SWITCH_S = 0.0003
-# What is built on another edit needs two slips to be true at once (nats); an edit that made a test pass shows that they are.
+# What is built on another edit needs two slips at once (nats); an edit that made a test pass shows that there are two.
 SECOND_SLIP = 3.0
 DEEPEST = 2
 
