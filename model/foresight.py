@@ -14,7 +14,8 @@ import torch
 import torch.nn.functional as F
 
 from model.block_side import BlockSide, Context, attend_block, split_heads
-from model.layers.causal_attention import STEP, CausalMask, attend
+from model.layers.causal_attention import CausalMask, attend
+from model.layers.exact_products import STEP
 from model.layers.linear import Linear
 from model.layers.low_rank import LowRank
 from model.llama import LlamaModel, rotate

@@ -9,7 +9,7 @@ import weakref
 
 import torch
 
-from model.layers.causal_attention import STEP
+from model.layers.exact_products import STEP
 
 _SMALLEST = 256
 

@@ -1,8 +1,7 @@
 """Causal attention over a preallocated store of keys, whose rows do not depend on the width of the pass.
 
-Measured with MKL: products over up to 384 terms, and the softmax, come out the same to the bit whatever shares the
-call; longer sums are split where their length says so. So keys are read in multiples of 64, which leaves masked columns
-at the end, and values are summed 256 at a time.
+The products are made as `exact_products` says, and the softmax comes out the same to the bit whatever shares the call.
+So keys are read in multiples of 64, which leaves masked columns at the end, and values are summed some at a time.
 torch's own attention differs in the last bits between widths, which int8 rounding behind it makes visible.
 
 Shape letters: T rows of the pass, R rows of a slice of it, P keys in all, H query heads, K key heads, G = H/K, D head
@@ -15,8 +14,8 @@ from typing import Protocol
 
 import torch
 
-STEP = 64  # key columns are read in multiples of this; a store's capacity is one
-_SUM = 256
+from model.layers.exact_products import STEP, padded, terms_at_once
+
 _ROWS = 128  # rows whose scores exist at one time
 
 
@@ -51,12 +50,12 @@ def _slice(
     count, heads, size = q_RHD.shape
     groups, end = keys_KPD.shape[:2]
     q_KMD = (q_RHD * size**-0.5).view(count, groups, -1, size).transpose(0, 1).reshape(groups, -1, size)
-    scores_KRGP = torch.bmm(q_KMD, keys_KPD.mT).view(groups, count, -1, end)
-    weights_KMP = scores_KRGP.add_(bias_R1P).softmax(-1).view(groups, -1, end)
-    if end <= _SUM:
-        found_KMD = torch.bmm(weights_KMP, values_KPD)
-    else:
-        found_KMD = torch.bmm(weights_KMP[:, :, :_SUM], values_KPD[:, :_SUM])
-        for low in range(_SUM, end, _SUM):
-            found_KMD.baddbmm_(weights_KMP[:, :, low : low + _SUM], values_KPD[:, low : low + _SUM])
-    return found_KMD.view(groups, count, -1, size).transpose(0, 1).reshape(count, heads * size)
+    rows = q_KMD.shape[1]
+    scores_KRGP = torch.bmm(padded(q_KMD), keys_KPD.mT)[:, :rows].unflatten(1, (count, -1))
+    weights_KMP = padded(scores_KRGP.add_(bias_R1P).softmax(-1).flatten(1, 2))
+    some = terms_at_once()
+    found_KMD = torch.bmm(weights_KMP[:, :, :some], values_KPD[:, :some])
+    for low in range(some, end, some):
+        found_KMD.baddbmm_(weights_KMP[:, :, low : low + some], values_KPD[:, low : low + some])
+    found_KRGD = found_KMD[:, :rows].unflatten(1, (count, -1))
+    return found_KRGD.transpose(0, 1).reshape(count, heads * size)

@@ -4,7 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from model.layers.causal_attention import STEP, CausalMask, attend
+from model.layers.causal_attention import CausalMask, attend
+from model.layers.exact_products import STEP
 
 HEADS, GROUPS, SIZE = 6, 2, 16
 

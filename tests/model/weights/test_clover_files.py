@@ -33,6 +33,11 @@ def logits(folder: Path, **options: object) -> torch.Tensor:
     return torch.cat([model.commit(TEXT, state)[0], model.step([3], 5, state)[0]])
 
 
+def alike(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """The same weights at other places in memory: on some machines the last bits of a sum depend on that."""
+    return torch.allclose(one, other, atol=1e-5, rtol=0)
+
+
 def rewritten(folder: Path, target: Path, change) -> Path:  # type: ignore[no-untyped-def]
     """The checkpoint with all tensors in one file after `change` of the name → tensor mapping."""
     target.mkdir()
@@ -61,7 +66,7 @@ def test_experts_one_by_one_are_the_fused_ones(folder: Path, tmp_path: Path) -> 
 
     separate = rewritten(folder, tmp_path / "separate", split)
     assert isinstance(load_clover(separate).layers[0].mlp.bank, SeparateBank)  # type: ignore[union-attr]
-    assert torch.equal(logits(separate), logits(folder))
+    assert alike(logits(separate), logits(folder))
 
 
 def test_vision_prefix_is_dropped_and_other_parts_are_skipped(folder: Path, tmp_path: Path) -> None:
@@ -71,7 +76,7 @@ def test_vision_prefix_is_dropped_and_other_parts_are_skipped(folder: Path, tmp_
         return found | {"mtp.layers.0.x": extra, "model.visual.blocks.0.norm1.weight": extra.clone()}
 
     renamed = rewritten(folder, tmp_path / "renamed", rename)
-    assert torch.equal(logits(renamed), logits(folder))
+    assert alike(logits(renamed), logits(folder))
     assert not [name for name in Checkpoint(renamed, names.canonical).names if "mtp" in name or "visual" in name]
 
 
@@ -198,7 +203,7 @@ def test_a_checkpoint_is_rewritten_with_small_experts(folder: Path, tmp_path: Pa
     seen: list[tuple[int, int]] = []
     small = quantise_experts(folder, tmp_path / "small", bits, lambda done, total: seen.append((done, total)))
     assert seen == [(n, 5) for n in range(1, 6)]
-    assert torch.equal(logits(small), logits(write_random(tmp_path / "direct", bits=bits)))
+    assert alike(logits(small), logits(write_random(tmp_path / "direct", bits=bits)))
     sizes = [sum(path.stat().st_size for path in place.glob("*.safetensors")) for place in (small, folder)]
     assert sizes[0] < 0.75 * sizes[1]
     with pytest.raises(FileExistsError):
