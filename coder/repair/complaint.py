@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from coder.patch import Edit, Proposal
@@ -70,7 +70,7 @@ def complaints(failing: Iterable[TestReport], sources: Mapping[str, AnySource]) 
 
 def complaint(error: str, message: str, frames: Sequence[Frame], sources: Mapping[str, AnySource]) -> Complaint | None:
     """What one failure complains of; None where the code raised the exception on purpose, or it came from elsewhere."""
-    frame = next((frame for frame in reversed(frames) if frame.path in sources), None)
+    frame = innermost(frames, sources)
     source = sources[frame.path] if frame is not None else None
     if frame is None or not isinstance(source, Source):
         return None
@@ -80,3 +80,8 @@ def complaint(error: str, message: str, frames: Sequence[Frame], sources: Mappin
     first, last = source.header(statement)
     words = frozenset(word for pair in _QUOTED.findall(message) for word in pair if word)
     return Complaint(frame.path, first, last, words, error == "TypeError" and "argument" in message)
+
+
+def innermost(frames: Sequence[Frame], paths: Collection[str]) -> Frame | None:
+    """The innermost frame of a traceback that lies in one of the files."""
+    return next((frame for frame in reversed(frames) if frame.path in paths), None)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from coder.repair.candidate import Candidate
+from coder.repair.complaint import innermost
 from sandbox.testing.report import Baseline, Frame, Tester, TestReport, Trial
 
 # Failing tests that each of the first candidates is brought before, whatever comes; after so many trials one must do.
@@ -39,6 +39,8 @@ class Course:
         self._baseline = baseline
         self._targets = targets
         self._sources = sources
+        self._passing = frozenset(baseline.passing)
+        self._nodes: dict[tuple[str, ...], list[str]] = {}
         self._probes = self._representatives([baseline.tests[node] for node in targets])
         first = baseline.tests[self._probes[0]] if self._probes else None
         self.start = self._progress(0, first.node, first.frames) if first else Progress(0, 0, False)
@@ -46,6 +48,14 @@ class Course:
     def probes(self, tried: int) -> list[str]:
         """The failing tests to run whatever comes, in this order."""
         return self._probes[: PROBES if tried < PROBED else 1]
+
+    def nodes(self, paths: tuple[str, ...]) -> list[str]:
+        """The failing tests, then those that pass and run the code of these files."""
+        if paths not in self._nodes:
+            covering = dict.fromkeys(node for path in paths for node in self._baseline.covering(path))
+            targets = dict.fromkeys(self._targets)
+            self._nodes[paths] = [*targets, *(n for n in covering if n in self._passing and n not in targets)]
+        return self._nodes[paths]
 
     def reached(self, trial: Trial) -> Progress:
         outcomes = [trial.outcomes.get(node) for node in self._targets]
@@ -55,8 +65,7 @@ class Course:
     def harms(self, candidate: Candidate, files: Mapping[str, str], tester: Tester) -> bool:
         """Whether an edit breaks a passing test that runs the lines that it changes. Runs the tests."""
         path, first, last = candidate.hunk[1:]
-        passing = frozenset(self._baseline.passing)
-        near = [node for node in self._baseline.covering(path, range(first, last + 1)) if node in passing]
+        near = [node for node in self._baseline.covering(path, range(first, last + 1)) if node in self._passing]
         near.sort(key=lambda node: self._baseline.tests[node].seconds)
         return bool(near) and not tester.trial(files, near[:SPARED], True).passed
 
@@ -66,30 +75,36 @@ class Course:
 
     def _test_line(self, node: str, frames: tuple[Frame, ...]) -> int:
         """The deepest line in a traceback of the test's own file, or of those that the test command runs."""
-        own = (node.partition("::")[0], *self._baseline.test_files)
-        return next((frame.line for frame in reversed(frames) if frame.path in own), 0)
+        frame = innermost(frames, (node.partition("::")[0], *self._baseline.test_files))
+        return frame.line if frame is not None else 0
 
     def _representatives(self, failing: Sequence[TestReport]) -> list[str]:
         """The quickest failing test, then those that fail in the most different ways."""
-        left = sorted(failing, key=lambda test: test.seconds)[:LOOKED_AT]
+        left = [self._failure(test) for test in sorted(failing, key=lambda test: test.seconds)[:LOOKED_AT]]
         chosen = left[:1]
         while len(chosen) < min(PROBES, len(left)):
-            apart = [min(self._distance(test, other) for other in chosen) for test in left]
+            apart = [min(failure.distance(other) for other in chosen) for failure in left]
             if max(apart) < DIFFERENT:
                 break
             chosen.append(left[apart.index(max(apart))])
-        return [test.node for test in chosen]
+        return [failure.node for failure in chosen]
 
-    def _distance(self, one: TestReport, other: TestReport) -> float:
-        """How differently two tests fail, 0 to 2: by what was raised, and by the lines of the code that they ran."""
-        ran, also = self._ran(one.node), self._ran(other.node)
-        shared = len(ran & also) / len(ran | also) if ran or also else 1.0
-        return float(self._raised(one) != self._raised(other)) + 1.0 - shared
+    def _failure(self, test: TestReport) -> _Failure:
+        ran = frozenset((path, line) for path in test.lines if path in self._sources for line in test.lines[path])
+        return _Failure(test.node, test.error, innermost(test.frames, self._sources), ran)
 
-    def _raised(self, test: TestReport) -> tuple[str, Frame | None]:
-        return test.error, next((frame for frame in reversed(test.frames) if frame.path in self._sources), None)
 
-    @lru_cache(maxsize=LOOKED_AT)  # noqa: B019 (one for each search)
-    def _ran(self, test: str) -> frozenset[tuple[str, int]]:
-        lines = self._baseline.tests[test].lines
-        return frozenset((path, line) for path in lines if path in self._sources for line in lines[path])
+@dataclass(frozen=True)
+class _Failure:
+    """What a test raised and where, and the lines of the code that it ran."""
+
+    node: str
+    error: str
+    place: Frame | None
+    ran: frozenset[tuple[str, int]]
+
+    def distance(self, other: _Failure) -> float:
+        """How differently two tests fail, 0 to 2."""
+        either = self.ran | other.ran
+        shared = len(self.ran & other.ran) / len(either) if either else 1.0
+        return float((self.error, self.place) != (other.error, other.place)) + 1.0 - shared

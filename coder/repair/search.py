@@ -153,7 +153,7 @@ class Search:
         self.tried += candidate.hasty
         files = self._files(candidate.base, candidate.files)
         probes = self._course.probes(self.tried)
-        nodes = [*probes, *(node for node in self._nodes(candidate) if node not in probes)]
+        nodes = [*probes, *(node for node in self._course.nodes(candidate.proposal.paths) if node not in probes)]
         trial = self._context.tester.trial(files, nodes, candidate.hasty, len(probes))
         if not candidate.hasty:
             self._anew.spent += trial.seconds
@@ -164,17 +164,6 @@ class Search:
             events.Candidate(self.tried, proposal.origin, proposal.note, proposal.paths[0], trial.passed, trial.seconds)
         )
         return trial
-
-    def _nodes(self, candidate: Candidate) -> list[str]:
-        """The failing tests, then those that ran the code that the candidate changes."""
-        covering: dict[str, None] = dict.fromkeys(self._context.targets)
-        for path in candidate.proposal.paths:
-            covering |= dict.fromkeys(self._covering(path))
-        passing = set(self._context.baseline.passing)
-        return [node for node in covering if node in passing or node in self._context.targets]
-
-    def _covering(self, path: str) -> tuple[str, ...]:
-        return self._context.baseline.covering(path)
 
     def _files(self, base: Base, changed: Mapping[str, str]) -> dict[str, str]:
         """All texts that differ from the files as they are."""
@@ -208,7 +197,7 @@ class Search:
         proposal = self._against_files(candidate)
         texts = self._context.files
         if len(proposal.edits) > 1:
-            nodes = self._nodes(candidate)
+            nodes = self._course.nodes(candidate.proposal.paths)
             proposal = minimise(
                 proposal, lambda fewer: self._context.tester.trial(changed_files(texts, fewer), nodes).passed
             )

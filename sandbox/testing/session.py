@@ -169,9 +169,7 @@ class TestSession:
         if not fit or (fit[0] != nodes[0] and not self._failed_before(fit[0])):
             return None
         try:
-            trial = self._ask(
-                server, Way.SWAP, files, fit, hasty, len([node for node in fit if node in nodes[:probes]])
-            )
+            trial = self._ask(server, Way.SWAP, files, fit, hasty, sum(node in fit for node in nodes[:probes]))
         except ServerLost as lost:
             record.drop_collected()
             return _lost(Way.SWAP, lost)
@@ -221,7 +219,7 @@ class TestSession:
         }
         for slack in (1.0, 4.0):
             request = {
-                "files": wire, "nodes": nodes, "stop": True, "probes": probes, "hasty": hasty,
+                "files": wire, "nodes": nodes, "stop": max(1, probes), "hasty": hasty,
                 "limits": pace.limits(nodes, slack),
             }  # fmt: skip
             deadline = pace.start_s * (len(nodes) + 2) + sum(pace.of(node, slack) for node in nodes)

@@ -83,11 +83,12 @@ class Resident:
         manager = items[0].config.pluginmanager
         manager.register(events)
         session = items[0].session
-        failed = False
+        # A failure ends the run once so many tests ran; 0 for all of them.
+        failed, stop = False, request.get("stop", 0)
         for number, (item, following) in enumerate(zip(items, [*items[1:], None]), 1):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             failed |= events.failed
-            if request.get("stop") and failed and number >= request.get("probes", 0):
+            if stop and failed and number >= stop:
                 return
             if session.shouldstop or session.shouldfail:
                 return
