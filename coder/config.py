@@ -15,7 +15,7 @@ from typing import Any
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.repository.gate import PathGate
-from coder.trust import Standing, Trust
+from coder.trust import Standing, Trust, covered_files
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "coder.toml"
@@ -75,17 +75,17 @@ def load(config: Path, trust: Trust, root: Path | None) -> Settings:
     if root is None:
         return settings
     try:
-        data = PathGate(root).read(PROJECT_FILE).data
+        settings_file = PathGate(root).read(PROJECT_FILE)
     except FileNotFoundError:
         return settings
-    standing = trust.standing(root)
+    standing = trust.standing(root, {**covered_files(root), PROJECT_FILE: settings_file})
     if standing is not Standing.TRUSTED:
         raise Failure(
             ExitStatus.UNTRUSTED,
             f"{root / PROJECT_FILE} sets things, and this project is {standing.value}",
             "Look at the file, then run `coder trust`.",
         )
-    return settings.updated(_parse(data, root / PROJECT_FILE), str(root / PROJECT_FILE))
+    return settings.updated(_parse(settings_file.data, root / PROJECT_FILE), str(root / PROJECT_FILE))
 
 
 def _parse(data: bytes, path: Path) -> dict[str, Any]:

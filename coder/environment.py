@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from coder.failure import Failure
+from sandbox.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,31 +54,39 @@ class Environment:
         """For people: progress, questions and errors, on stderr."""
         from rich.console import Console
 
-        return Console(file=self.stderr, highlight=False)
+        return Console(file=self.stderr, highlight=False, emoji=False)
 
     @cached_property
     def output(self) -> Console:
         """For results, on stdout: no colour and no wrapping when it is not a terminal."""
         from rich.console import Console
 
-        return Console(file=self.stdout, highlight=False, soft_wrap=True)
+        return Console(file=self.stdout, highlight=False, emoji=False, soft_wrap=True)
+
+    # What is told or written may hold what others wrote: a project, a model, a server, a test. Rich leaves most control
+    # characters in, so they are taken out here, in the one place.
 
     def tell(self, message: str) -> None:
         """One plain line for people, on stderr."""
-        self.console.print(message, markup=False, soft_wrap=True)
+        self.console.print(clean(message), markup=False, soft_wrap=True)
+
+    def write(self, text: str) -> None:
+        """A result on stdout, at once: as it is, but without control characters where that is a terminal."""
+        self.stdout.write(clean(text) if self.stdout.isatty() else text)
+        self.stdout.flush()
 
     def report(self, failure: Failure) -> None:
         """What went wrong and what to do next, on stderr."""
         self.console.print("error:", style="bold red", end=" ")
-        self.console.print(failure.message, markup=False, soft_wrap=True)
+        self.tell(failure.message)
         if failure.hint:
-            self.console.print(failure.hint, markup=False, soft_wrap=True)
+            self.tell(failure.hint)
 
     def ask(self, question: str, answers: Mapping[str, str]) -> str:
         """One of the keys of `answers`, asked for until it is given; the last one at the end of input."""
         choices = " / ".join(f"[{key}]{answer.removeprefix(key)}" for key, answer in answers.items())
         while True:
-            self.console.print(f"{question} {choices}: ", markup=False, end="", soft_wrap=True)
+            self.console.print(f"{clean(question)} {choices}: ", markup=False, end="", soft_wrap=True)
             line = self.stdin.readline()
             if not line:
                 return list(answers)[-1]

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from coder import events
-from coder.cli.display import Display, print_diff
+from coder.cli.display import Display, print_diff, safe
 from coder.cli.json_lines import JsonLines
 from coder.cli.options import HERE, Project, open_engine
 from coder.config import Settings
@@ -175,7 +175,7 @@ def _decide(
         if not quiet:
             print_diff(environment, patch.diff)
             of = f" ({number} of {len(patches)})" if len(patches) > 1 else ""
-            environment.console.print(f"[green]proved[/]{of}: {patch.verdict.summary()}", soft_wrap=True)
+            environment.console.print(f"[green]proved[/]{of}: {safe(patch.verdict.summary())}", soft_wrap=True)
         answer = "s"
         if asking:
             answer = environment.ask("Apply it?", {"a": "apply", "s": "skip", "q": "quit"})

@@ -117,21 +117,18 @@ def _show(environment: Environment, tokenizer: Any, events: Iterator[Event], wat
         for event in events:
             if as_json:
                 seconds = round(time.perf_counter() - begun, 4)
-                environment.stdout.write(json.dumps(_as_json(event, seconds), ensure_ascii=False) + "\n")
-                environment.stdout.flush()
+                environment.write(json.dumps(_as_json(event, seconds), ensure_ascii=False) + "\n")
             elif isinstance(event, Finished):
                 if watching:
                     watching.stop()
-                    environment.stdout.write("".join(written))
-                environment.stdout.write("\n")
-                environment.stdout.flush()
+                    environment.write("".join(written))
+                environment.write("\n")
                 environment.tell(_figures(event, time.perf_counter() - begun))
             elif watching:
                 watching.take(event)
                 written.append(event.text if isinstance(event, Settled) else "")
             elif not isinstance(event, Denoised):
-                environment.stdout.write(event.text)
-                environment.stdout.flush()
+                environment.write(event.text)
     finally:
         if watching:
             watching.stop()

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from coder.cli.display import plain
 from coder.cli.options import HERE, Project
 
 
@@ -19,6 +20,7 @@ def log(
 ) -> None:
     """List the changes made here, oldest first. The last one that is "done" is what `coder undo` takes back."""
     from rich.table import Table
+    from rich.text import Text
 
     from coder.journal import Journal
 
@@ -36,5 +38,6 @@ def log(
         table.add_column(heading)
     for entry in entries:
         when = datetime.fromtimestamp(entry.time).astimezone().strftime("%Y-%m-%d %H:%M")
-        table.add_row(entry.id, when, entry.state, entry.note, ", ".join(entry.paths))
+        row = entry.id, when, entry.state, entry.note, ", ".join(entry.paths)
+        table.add_row(*(Text(plain(cell)) for cell in row))
     environment.output.print(table)

@@ -18,6 +18,7 @@ from coder.cli.commands import COMMANDS
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure, from_os_error
+from sandbox.text import clean
 
 _EXAMPLES = """Start in a project with a failing test:
 
@@ -77,7 +78,7 @@ def main(arguments: Sequence[str], environment: Environment) -> int:
             environment.report(from_os_error(error, "do that"))
             return ExitStatus.INTERNAL_ERROR
         except Exception:
-            traceback.print_exc(file=environment.stderr)
+            environment.stderr.write(clean(traceback.format_exc()))
             environment.report(
                 Failure(ExitStatus.INTERNAL_ERROR, "this is a bug in coder", "Please report the lines above.")
             )

@@ -18,6 +18,7 @@ from coder.cli.task_display import TaskDisplay
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
+from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.agent.models import Chosen
@@ -148,7 +149,7 @@ class Runner:
         if self.wishes.as_json:
             return
         if answer:
-            self.environment.stdout.write(text.rstrip() + "\n")
+            self.environment.write(text.rstrip() + "\n")
         else:
             self.environment.tell(text)
 
@@ -163,7 +164,7 @@ class Runner:
         self._pause()
         kinds = {"run": "Run", "server": "Start the MCP server", "tool": "Call"}
         answers = {"y": "yes", "a": "always exactly this here", "n": "no"}
-        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {request.shown}?", answers)
+        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {visible(request.shown)}?", answers)
         if answer != "n":
             return Answer(True, lasting=answer == "a")
         self.environment.tell("Why not? The model is told; empty for no reason.")

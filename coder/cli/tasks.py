@@ -59,17 +59,16 @@ def list_tasks(
             print(json.dumps(_facts(trajectory)))
             continue
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.time))
-        print(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}")
+        environment.write(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}\n")
 
 
 @app.command()
 def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
     """Show what was asked, said and done in a task, and what came of it."""
     from coder.agent.trajectory import Trajectory
-    from coder.cli.task_display import show_diff
+    from coder.cli.display import print_diff
     from coder.patch import Change, Version, unified_diff
     from coder.repository import Repository
-    from sandbox.text import clean
 
     environment: Environment = context.obj
     trajectory = Trajectory.open(environment.state_dir, task)
@@ -98,8 +97,8 @@ def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
             for call in message.tool_calls:
                 environment.tell(f"  call {call.name} {json.dumps(dict(call.arguments))[:200]}")
             if message.content.strip():
-                environment.tell(f"{message.role}: {clean(message.content.strip()[:600])}")
-    show_diff(environment, diff)
+                environment.tell(f"{message.role}: {message.content.strip()[:600]}")
+    print_diff(environment, diff)
 
 
 @app.command()

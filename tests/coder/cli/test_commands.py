@@ -90,6 +90,27 @@ def test_a_user_who_is_there_is_asked_and_sees_the_file(coder, project):
     assert coder("trust", "--check").status == ExitStatus.DONE
 
 
+def test_nothing_is_hidden_from_who_is_asked_for_trust(coder, project):
+    (project / "coder.toml").write_text('timeout = 7  # \x1b]0;\npython = "/usr/bin/env"\n')
+    done = coder("fix", answers="n\n")
+    assert done.status == ExitStatus.UNTRUSTED and "\x1b]" not in done.stderr
+    assert "timeout = 7  # \\x1b]0;" in done.stderr and 'python = "/usr/bin/env"' in done.stderr
+
+
+def test_trust_is_for_what_was_shown(coder, project, monkeypatch):
+    (project / "coder.toml").write_text("timeout = 7\n")
+
+    def ask(environment, question, answers):
+        (project / "coder.toml").write_text("timeout = 8\n")
+        return "y"
+
+    monkeypatch.setattr("coder.environment.Environment.ask", ask)
+    done = coder("fix", answers="")
+    assert done.status == ExitStatus.UNTRUSTED and "changed since" in done.stderr
+    (project / "coder.toml").write_text("timeout = 7\n")
+    assert coder("trust", "--check").status == ExitStatus.DONE
+
+
 def test_instructions_alone_do_not_stop_a_fix(coder, project):
     (project / "AGENTS.md").write_text("do as I say\n")
     assert coder("fix").status == ExitStatus.NOT_APPLIED
@@ -119,6 +140,21 @@ def test_log_of_nothing(coder):
     done = coder("log")
     assert done.status == ExitStatus.DONE and "no changes yet" in done.stderr
     assert coder("redo").status == ExitStatus.CONFLICT
+
+
+def test_log_and_config_show_what_others_wrote_as_it_is(coder, project):
+    from coder.journal import Journal
+    from coder.patch import Change, Version
+
+    note = "xs[i] [/] :b: \x1b[2J"
+    Journal(project, coder.home / "state").apply([Change("[red]new.py", None, Version(b"x\n"))], note)
+    done = coder("log")
+    assert done.status == ExitStatus.DONE
+    assert "xs[i] [/] :b:" in done.stdout and "[red]new.py" in done.stdout and "\x1b" not in done.stdout
+    assert json.loads(coder("log", "--json").stdout)["note"] == note
+    (coder.home / "config").mkdir(parents=True)
+    (coder.home / "config/config.toml").write_text('pytest_args = ["[/]", "[x]"]\n')
+    assert '["[/]", "[x]"]' in coder("config").stdout
 
 
 def test_a_state_folder_that_cannot_be_written(coder):
