@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coder.reading_plan import ReadingTask
     from coder.repair.context import Proved, RepairContext
     from coder.repair.describer import Chat
+    from coder.repository.git import Git
     from model.chat import ChatModel
     from sandbox.jail import Sandbox
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
@@ -248,25 +249,31 @@ class Engine:
     # -- apply -----------------------------------------------------------------------------------------------------
 
     def apply(self, patch: Patch, commit: bool = False) -> Entry:
-        """Writes the patch through the journal. With `commit`, records just these files in git afterwards."""
+        """Writes the patch through the journal. With `commit`, records just these files in git afterwards; what forbids
+        that is found before anything is written (see `git_to_commit_to`), and only git itself can refuse later."""
         paths = [change.path for change in patch.changes]
         note = patch.proposal.note or "fix"
-        git = self.repository.git
-        if commit and git is None:
-            raise Failure(
-                ExitStatus.USAGE, "there is no git repository here that git itself accepts, so nothing to commit to"
-            )
-        edited = git.modified(paths) if commit and git else ()
+        git = self.git_to_commit_to(paths) if commit else None
         entry = self.journal.apply(patch.changes, note)
         reference = ""
-        if git and commit:
-            if edited:
-                raise Conflict(
-                    f"written, but not committed: {', '.join(edited)} had changes of your own", "Commit them by hand."
-                )
-            reference = git.commit(paths, f"Fix: {note}\n\n{patch.verdict.summary()}")
-        self.listener(events.Applied(entry.id, entry.paths, reference))
+        try:
+            if git is not None:
+                reference = git.commit(paths, f"Fix: {note}\n\n{patch.verdict.summary()}")
+        finally:  # the files are written, whatever becomes of the commit
+            self.listener(events.Applied(entry.id, entry.paths, reference))
         return entry
+
+    def git_to_commit_to(self, paths: Sequence[str] = ()) -> Git:
+        """The git repository of the project. Raises Failure with USAGE where there is none, and Conflict where one of
+        `paths` has changes of the user's own, which a commit would take along."""
+        git = self.repository.git
+        if git is None:
+            message = "there is no git repository here that git itself accepts, so nothing to commit to"
+            raise Failure(ExitStatus.USAGE, message, "Leave out --commit.")
+        if edited := git.modified(paths) if paths else ():
+            message = f"not applied: {', '.join(edited)} had changes of your own, which --commit would take along"
+            raise Conflict(message, "Commit them first, or leave out --commit.")
+        return git
 
     # -- parts -----------------------------------------------------------------------------------------------------
 

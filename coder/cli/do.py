@@ -70,17 +70,19 @@ def do(
     from coder.cli.task_run import Runner, Wishes, run_to_exit
 
     environment: Environment = context.obj
-    if not request.strip():
-        raise Failure(ExitStatus.USAGE, "the request is empty")
     wishes = Wishes(
         Limits(max_steps, timeout, max_tokens), apply, ask, read_only, thinking, as_json, open_result, not no_mcp
     )
     runner = Runner(environment, environment.cwd / path, wishes, model=model, endpoint=endpoint, python=python)
 
     def work() -> ExitStatus:
+        if not request.strip():
+            raise Failure(ExitStatus.USAGE, "the request is empty")
         chosen = runner.chosen()
         if chosen is None:
-            return _embedded(context, request, path, route(request), as_json, apply)
+            kind = route(request)
+            runner.ends = kind != "fix"
+            return _embedded(context, request, path, kind, as_json, apply)
         root = runner.engine.repository.root
         return runner.carry_out(chosen, Trajectory.create(environment.state_dir, request, root, chosen.name))
 

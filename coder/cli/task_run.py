@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +18,14 @@ from coder.cli.options import open_engine
 from coder.cli.task_display import TaskDisplay
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Failure
+from coder.failure import Failure, unexpected
 from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.agent.models import Chosen
     from coder.agent.task import Report, Task
     from coder.agent.trajectory import Trajectory
+    from coder.engine import Engine
 
 PREVIEWED = (".html", ".htm", ".pdf", ".svg", ".tex")
 
@@ -52,8 +54,15 @@ class Runner:
         )
         self.begun = time.monotonic()
         self.task = ""
+        self.ends = True
+        """Whether the last event of `--json` is the task's: not where another command takes over, that has its own."""
         self._used: budget.Budget | None = None
-        self.engine = open_engine(environment, root, self.listener, **typed)
+        self._open = partial(open_engine, environment, root, self.listener, not wishes.as_json, **typed)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Raises Failure where the project cannot be opened."""
+        return self._open()
 
     def chosen(self) -> Chosen | None:
         from coder.agent.models import choose
@@ -87,7 +96,7 @@ class Runner:
 
     def finish(self, status: ExitStatus, message: str) -> None:
         """The last event of `--json`."""
-        if self.wishes.as_json:
+        if self.wishes.as_json and self.ends:
             used = self._used
             seconds = round(time.monotonic() - self.begun, 3)
             steps, tokens = (used.steps, used.tokens) if used else (0, 0)
@@ -207,4 +216,7 @@ def run_to_exit(runner: Runner, work: Callable[[], ExitStatus]) -> ExitStatus:
         runner.finish(ExitStatus.INTERRUPTED, "interrupted")
         if runner.task:
             runner.environment.tell(f"`coder tasks resume {int(runner.task)}` goes on from the last whole step")
+        raise
+    except Exception as error:
+        runner.finish(ExitStatus.INTERNAL_ERROR, unexpected(error).message)
         raise

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import subprocess
 
 import pytest
@@ -89,24 +90,101 @@ def test_tokens_are_taken_out_of_json(coder):
     assert "ghp_" not in coder("fix", "--json").stdout
 
 
-def test_commit(coder, project):
-    def git(*arguments):
+def test_json_ends_with_a_result_whatever_happens(coder):
+    coder.parts["search"] = lambda context, listener: 1 / 0
+    done = coder("fix", "--json")
+    assert done.events[-1]["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR
+    assert "ZeroDivisionError" in done.events[-1]["message"] and "ZeroDivisionError" in done.stderr
+    again = coder("do", "fix the failing tests", "--json")
+    assert again.status == ExitStatus.INTERNAL_ERROR
+    assert [event["type"] for event in again.events].count("result") == 1
+
+    def full(context, listener):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    coder.parts["search"] = full
+    done = coder("fix", "--json")
+    assert done.events[-1]["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR
+    assert "the disk is full" in done.events[-1]["message"] and "the disk is full" in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--nonsense"], ["--timeout", "soon"], ["--timeout", "-1"], ["none"]])
+def test_json_ends_with_a_result_for_wrong_arguments_too(coder, options):
+    done = coder("fix", "--json", *options)
+    assert [event["status"] for event in done.events] == ["usage"]
+    assert done.events[0]["exit_code"] == done.status == ExitStatus.USAGE and done.events[0]["message"]
+
+
+def test_json_never_asks_for_trust(coder, project):
+    (project / "coder.toml").write_text("timeout = 7\n")
+    for words in ["fix"], ["do", "fix the failing tests"]:
+        done = coder(*words, "--json", answers="y\n")
+        assert [event["status"] for event in done.events] == ["untrusted"]
+        assert done.status == ExitStatus.UNTRUSTED and done.stderr == ""
+    assert coder("trust", "--check").status == ExitStatus.UNTRUSTED
+
+
+@pytest.fixture
+def git(project):
+    """Runs git in the project, with an identity."""
+
+    def run(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
         done = subprocess.run(["git", *identity, *arguments], cwd=project, check=True, capture_output=True, text=True)
         return done.stdout
 
-    assert coder("fix", "--apply", "--commit").status == ExitStatus.USAGE
+    return run
+
+
+@pytest.fixture
+def committed(git):
+    """The project as the first commit of a repository."""
     git("init", "-q")
     git("config", "user.name", "n")
     git("config", "user.email", "e@example.org")
     git("add", ".")
     git("commit", "-qm", "first")
+
+
+def test_commit(coder, git, committed):
     assert coder("fix", "--apply").status == 0
     assert git("log", "--format=%s") == "first\n"
     coder("undo")
     assert coder("fix", "--apply", "--commit").status == 0
     assert git("log", "--format=%s") == "Fix: `min` → `max` in clamp\nfirst\n"
     assert PROOF in git("log", "-1", "--format=%b")
+
+
+def test_that_there_is_nothing_to_commit_to_is_known_before_the_search(coder):
+    searched = []
+    coder.parts["search"] = lambda context, listener: searched.append(context) or []
+    done = coder("fix", "--apply", "--commit")
+    assert done.status == ExitStatus.USAGE and "no git repository" in done.stderr and not searched
+    assert coder("fix", "--dry-run", "--commit").status == ExitStatus.NOT_REPAIRED and searched
+
+
+def test_a_commit_that_would_take_the_users_own_changes_along_is_a_conflict(coder, project, git, committed):
+    (project / "a.py").write_bytes(OLD + b"# mine\r\n")
+    done = coder("fix", "--apply", "--commit")
+    assert done.status == ExitStatus.CONFLICT and "a.py had changes of your own" in done.stderr
+    assert (project / "a.py").read_bytes() == OLD + b"# mine\r\n" and "+    return max(x, 0)" in done.stdout
+    assert "no changes yet" in coder("log").stderr
+    told = coder("fix", "--apply", "--commit", "--json").events
+    assert [event["type"] for event in told][-2:] == ["patch", "result"] and told[-1]["status"] == "conflict"
+    assert git("log", "--format=%s") == "first\n"
+
+
+def test_what_was_written_is_told_also_where_git_refuses_the_commit(coder, project, git, committed):
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    done = coder("fix", "--apply", "--commit", "--json")
+    applied, result = done.events[-2:]
+    assert (applied["type"], applied["paths"], applied["commit"]) == ("applied", ["a.py"], "")
+    assert result["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR and "did not commit" in result["message"]
+    assert (project / "a.py").read_bytes() == NEW and git("log", "--format=%s") == "first\n"
+    assert coder("undo").status == 0 and (project / "a.py").read_bytes() == OLD
 
 
 def test_a_file_edited_during_the_search_is_a_conflict(coder, project):
@@ -238,8 +316,6 @@ def test_interruption_and_bugs(coder, project):
 
 
 def test_a_full_disk_while_copying(coder, monkeypatch):
-    import errno
-
     from sandbox.working_copy import WorkingCopy
 
     def full(root, files):
