@@ -17,6 +17,7 @@ from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.journal import Entry, Journal
+from coder.named_tests import first_run, plain_names
 from coder.patch import Change, Proposal, Version, plan, unified_diff
 from coder.repository import Repository
 from coder.repository.interpreter import find_python
@@ -200,14 +201,16 @@ class Engine:
     def fix(self, request: FixRequest) -> list[Patch]:
         """Runs the tests, searches, and returns what was proved, best first; empty when nothing was within the limits.
 
-        Raises Failure with NOTHING_FAILING or TESTS_NOT_RUN when there is nothing to repair.
+        Raises Failure with NOTHING_FAILING or TESTS_NOT_RUN when there is nothing to repair, with USAGE for tests that
+        are not there.
         """
         from coder.repair.context import RepairContext
 
+        names = plain_names(request.tests, self.repository.root, self.settings.test_command)
         own = request.use_model and self.chat is None
         with Ahead(self.open_model) as model, self.session(request) as session:
-            baseline = self.run_tests(session, model.start if own else None)
-            targets = self._targets(baseline, request.tests)
+            baseline = self.run_tests(session, model.start if own else None, names)
+            targets = self._targets(baseline, names)
             context = RepairContext(
                 tester=session.tester,
                 baseline=baseline,
@@ -230,19 +233,19 @@ class Engine:
             self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
         return patches
 
-    def run_tests(self, session: Session, on_failure: Callable[[], None] | None = None) -> Baseline:
-        """The whole suite as it is. `on_failure` is called at each failing test. Raises Failure with TESTS_NOT_RUN."""
-        from sandbox.testing.report import TestsNotRun
+    def run_tests(
+        self, session: Session, on_failure: Callable[[], None] | None = None, names: Sequence[str] = ()
+    ) -> Baseline:
+        """The suite as it is, with what `names` name of it or beside it (`coder.named_tests`). `on_failure` is called
+        at each failing test. Raises Failure with TESTS_NOT_RUN."""
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
             self.listener(events.Tested(done, total, node, outcome.value))
             if on_failure is not None and outcome.failing:
                 on_failure()
 
-        try:
-            session.baseline = session.tester.baseline(progress=progress)
-        except TestsNotRun as error:
-            raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
+        run = partial(session.tester.baseline, progress=progress)
+        session.baseline = first_run(run, session.tree.root, names, self._notice)
         self.listener(events.TestRun.of(session.baseline))
         return session.baseline
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from sandbox.testing.channel import SUITE_S, Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
 from sandbox.testing.events import interrupted, tests_of
-from sandbox.testing.report import Baseline, Progress, TestReport, TestsNotRun
+from sandbox.testing.report import Baseline, NoTests, Progress, TestReport, TestsNotRun
 from sandbox.working_copy import WorkingCopy
 
 RESTARTS = 20
@@ -136,7 +136,7 @@ class Recorder:
         if reports:
             return
         if code == NO_TESTS:
-            raise TestsNotRun("pytest found no tests here: name some with --test, or the command with --test-cmd")
+            raise NoTests("pytest found no tests here: name some with --test, or the command with --test-cmd")
         raise TestsNotRun(f"the tests could not be collected:\n{tail[-2000:]}")
 
     def _start(self, mode: str) -> TestServer:

@@ -242,6 +242,7 @@ def test_a_module_of_the_project_that_is_missing_is_a_fault_like_any_other(coder
         (["t.py::C::b"], ("t.py::C::b[1]",)),
         (["sub/"], ("sub/u.py::a",)),
         (["t.py::a", "sub"], ("t.py::a", "sub/u.py::a")),
+        (["./t.py::a", "sub/../sub/u.py"], ("t.py::a", "sub/u.py::a")),
     ],
 )
 def test_chosen_tests(coder, wanted, targets):
@@ -252,9 +253,35 @@ def test_chosen_tests(coder, wanted, targets):
     assert seen == [targets]
 
 
+def test_a_test_by_its_whole_path(coder, project):
+    seen = []
+    coder.parts["search"] = lambda context, listener: seen.append(context.targets) or []
+    coder("fix", "--test", f"{project}/test_a.py::test_one")
+    assert seen == [("test_a.py::test_one",)]
+
+
 def test_a_test_that_does_not_exist(coder):
-    done = coder("fix", "--test", "nowhere.py")
-    assert done.status == ExitStatus.NOTHING_FAILING and "no test is named nowhere.py" in done.stderr
+    for names in ["nowhere.py"], ["test_a.py", "nowhere.py"], ["test_a.py::test_none"]:
+        done = coder("fix", *(word for name in names for word in ("--test", name)))
+        assert done.status == ExitStatus.USAGE
+        assert f"no test is named {names[-1]}" in done.stderr and "tests/test_cart.py" in done.stderr
+    outside = coder("fix", "--test", "../test_a.py")
+    assert outside.status == ExitStatus.USAGE and "is not in" in outside.stderr
+    passing = coder("fix", "--test", "test_a.py::test_two")
+    assert passing.status == ExitStatus.NOTHING_FAILING and "no failing test is named" in passing.stderr
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [(["--test", "test_a.py"], "tests can be named for pytest"), (["--", "-x"], "what follows `--` is for pytest")],
+)
+def test_what_only_pytest_understands_is_refused_for_another_command(coder, options, said):
+    done = coder("fix", "--test-cmd", "make check", *options)
+    assert done.status == ExitStatus.USAGE and said in done.stderr and "`make check` decides" in done.stderr
+    (coder.home / "config").mkdir(parents=True)
+    (coder.home / "config/config.toml").write_text('test_command = "make all"\n')
+    done = coder("fix", *options)
+    assert done.status == ExitStatus.USAGE and "`make all` decides" in done.stderr
 
 
 def test_limits_and_arguments_reach_the_engine(coder):
