@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from coder.cli.display import plain
-from coder.cli.options import HERE, Project
+from coder.cli.options import HERE, Project, open_journal
 
 
 def log(
@@ -22,10 +22,8 @@ def log(
     from rich.table import Table
     from rich.text import Text
 
-    from coder.journal import Journal
-
     environment = context.obj
-    entries = Journal(environment.cwd / path, environment.state_dir).entries()
+    entries = open_journal(environment, path, quiet=as_json).entries()
     if as_json:
         for entry in entries:
             environment.stdout.write(json.dumps(asdict(entry)) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.engine import Engine
+    from coder.journal import Journal
 
 HERE = Path(".")
 Project = Annotated[
@@ -58,3 +60,13 @@ def open_engine(
     repository = Repository.open(path)
     settings = settings_for(environment, repository.root, may_ask).updated(typed, COMMAND_LINE)
     return Engine.of(repository, settings, environment, listener, environment.cwd if typed.get("python") else None)
+
+
+def open_journal(environment: Environment, path: Path, quiet: bool = False) -> Journal:
+    """The journal of the project that `path` is in. Where that is a folder above, it is named, unless `quiet`."""
+    from coder.journal import journal_of
+
+    journal = journal_of(environment.cwd / path, environment.state_dir)
+    if not quiet and journal.root != Path(os.path.realpath(environment.cwd / path)):
+        environment.tell(f"in {journal.root}:")
+    return journal

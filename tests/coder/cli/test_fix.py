@@ -46,6 +46,27 @@ def test_apply_undo_redo_log(coder, project):
     assert (project / "a.py").read_text() == "mine\n"
 
 
+def test_undo_and_log_from_a_folder_within_the_project(coder, project):
+    coder("fix", "--apply")
+    coder.project = project / "sub"
+    coder.project.mkdir()
+    done = coder("log")
+    assert "`min` → `max` in clamp" in done.stdout and f"in {project}:" in done.stderr
+    assert coder("log", "--json").stderr == ""
+    assert coder("undo", "--dry-run").stdout.splitlines()[-1].startswith("+    return min")
+    done = coder("undo")
+    assert done.status == ExitStatus.DONE and f"in {project}:" in done.stderr
+    assert (project / "a.py").read_bytes() == OLD
+    assert coder("redo", "..").status == ExitStatus.DONE and (project / "a.py").read_bytes() == NEW
+
+
+def test_undo_where_nothing_was_changed_leaves_no_trace(coder, project):
+    (project / "sub").mkdir()
+    for path in ".", "sub", "nowhere":
+        assert coder("undo", path).status == ExitStatus.CONFLICT
+    assert not (coder.home / "state" / "journal").exists()
+
+
 @pytest.mark.parametrize(
     "answers, status, content",
     [("a\n", 0, NEW), ("s\n", 5, OLD), ("q\n", 5, OLD), ("what\n\nA\n", 0, NEW), ("", 5, OLD)],
