@@ -13,7 +13,6 @@ from coder.shell.ask import Answer, Parts, ask
 from coder.shell.preview import diff
 from coder.shell.safety import Effect
 from coder.shell.tree import Tree
-from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.environment import Environment
@@ -73,7 +72,7 @@ def _show(answer: Answer, environment: Environment, root: Path) -> None:
         if answer.guess:
             environment.tell(f"The nearest that was found (confidence {answer.confidence:.0%}): {answer.guess}")
         return
-    environment.write(answer.command + "\n")
+    environment.output.print(answer.command, markup=False)
     for part in answer.explanation:
         if part.meaning:
             environment.tell(f"  {part.text:<12} {part.meaning}")
@@ -92,7 +91,7 @@ def _preview(answer: Answer, environment: Environment, root: Path) -> None:
     from coder.repository.secrets import redact
 
     assert answer.outcome is not None
-    changed = visible(diff(answer.outcome, root))
+    changed = diff(answer.outcome, root)
     for title, text in (("prints", answer.outcome.stdout), ("would change", changed)):
         lines = redact(text).splitlines()
         if lines:

@@ -98,8 +98,7 @@ class Baseline:
     seconds: float
     oracle: Oracle = Oracle.EVENTS
     test_files: tuple[str, ...] = ()
-    """Files that are run as tests though their names do not tell: those of a test command, or that the user names. They
-    are as little to be changed as others."""
+    """Of a test command: the files that it runs as tests, which are as little to be changed as those of pytest."""
 
     @property
     def failing(self) -> tuple[str, ...]:
