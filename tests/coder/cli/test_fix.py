@@ -7,6 +7,7 @@ import pytest
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.patch import Version
+from sandbox.jailed import JailBroken
 from sandbox.testing.report import TestsNotRun
 from tests.coder.cli.harness import FakeTester, fake_search, report
 
@@ -221,6 +222,19 @@ def test_failures_of_the_parts(coder):
     coder.parts["find_sandbox"] = refuse
     done = coder("fix")
     assert done.status == ExitStatus.NO_SANDBOX and "install bubblewrap" in done.stderr
+
+
+def test_a_sandbox_that_breaks_is_told_and_no_bug(coder):
+    def broken(*arguments, **named):
+        raise JailBroken("the files do not fit in the sandbox: name folders that no test needs in .coderignore")
+
+    coder.parts["search"] = broken
+    in_the_search = coder("fix")
+    coder.tester.baseline = broken
+    for done in in_the_search, coder("fix"):
+        assert done.status == ExitStatus.TESTS_NOT_RUN and ".coderignore" in done.stderr
+        assert "bug" not in done.stderr
+    assert coder.tester.closed
 
 
 def test_interruption_and_bugs(coder, project):
