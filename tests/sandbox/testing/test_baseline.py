@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.contract import MIB, Limits
 from sandbox.testing import baseline as baseline_module
 from sandbox.testing.report import Baseline, Outcome, TestsNotRun, Way
 from sandbox.testing.session import TestSession
@@ -235,6 +236,23 @@ def test_what_cannot_be_run_says_why(
         open_session(files).baseline()
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_suite_that_needs_more_memory_says_where_to_give_it(open_session: Callable[..., TestSession]) -> None:
+    # Two processes, each within its own limit, which together are beyond it.
+    hungry = """
+        import os, time
+
+        def test_hungry():
+            if not (child := os.fork()):
+                block = b"x" * (150 << 20)
+                time.sleep(30)
+                os._exit(0)
+            block = b"x" * (150 << 20)
+            os.waitpid(child, 0)
+    """
+    with pytest.raises(TestsNotRun, match="memory limit: raise memory_mb"):
+        open_session({"test_a.py": hungry}, limits=Limits(memory=256 * MIB)).baseline()
 
 
 def test_interpreter_without_pytest(open_session: Callable[..., TestSession], tmp_path: Path) -> None:
