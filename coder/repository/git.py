@@ -16,6 +16,11 @@ _ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPT
 _KEPT = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PYTHON_")
 
 
+def work_tree(root: Path) -> Path | None:
+    """The top of the git repository that `root` is in, by its `.git` alone; None outside of one."""
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+
+
 class Git:
     """The git repository that holds a project. Paths are relative to the project's root, which may be a subfolder."""
 
@@ -31,7 +36,7 @@ class Git:
     @classmethod
     def open(cls, root: Path) -> Git | None:
         """None when `root` is in no git repository, git is not installed, or git does not trust who owns it."""
-        if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        if work_tree(root) is None:
             return None
         repository = cls(root)
         try:
