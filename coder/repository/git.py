@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from coder.exit_status import ExitStatus
@@ -48,6 +49,14 @@ class Git:
     def tracked(self) -> tuple[str, ...]:
         """Files under the root that git knows, also those that an ignore rule names."""
         return tuple(path for path in self._run("ls-files", "-z", "--cached").split("\0") if path)
+
+    def excludes(self) -> Path:
+        """Where the user keeps ignore rules for all repositories; there need be nothing."""
+        with suppress(*self._errors):
+            # The user's word alone: a repository could name any file of the machine.
+            return Path(self._run("config", "--global", "--includes", "--path", "--get", "core.excludesFile"))
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        return Path(base, "git", "ignore")
 
     def modified(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Those of `paths` that differ from the last commit, untracked ones among them."""
