@@ -27,7 +27,7 @@ def settings_for(environment: Environment, root: Path) -> Settings:
     """The settings for a project. Asks a user who is there whether to trust its files, else raises UNTRUSTED."""
     trust = Trust(environment.state_dir)
     try:
-        return load(environment.config_dir, trust, root)
+        return load(environment.config_dir, trust, root, environment.tell)
     except Failure as failure:
         if failure.status is not ExitStatus.UNTRUSTED or not environment.interactive:
             raise
@@ -37,7 +37,7 @@ def settings_for(environment: Environment, root: Path) -> Settings:
         if environment.ask("Trust these files?", {"y": "yes", "n": "no"}) != "y":
             raise
         trust.grant(root)
-        return load(environment.config_dir, trust, root)
+        return load(environment.config_dir, trust, root, environment.tell)
 
 
 def open_engine(
