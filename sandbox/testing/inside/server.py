@@ -18,6 +18,7 @@ from typing import Any
 from . import wire
 from .confine import Confinement, Temporary
 from .failures import Repository
+from .root_package import make_importable
 from .supervise import TimeLimits, adopt_orphans, supervise
 
 TAIL = 6000
@@ -184,6 +185,7 @@ def settle_paths(root: str, origin: str) -> None:
         place = os.path.join(root, folder) if folder else root
         if os.path.isdir(place) and place not in sys.path and not os.path.exists(os.path.join(place, "__init__.py")):
             sys.path.insert(0, place)
+    make_importable(root, origin)
     sys.dont_write_bytecode = True
 
 
