@@ -18,7 +18,7 @@ from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure
 from coder.journal import Entry, Journal
 from coder.patch import Change, Proposal, Version, plan, unified_diff
-from coder.repository import Repository
+from coder.repository import Repository, outside
 from coder.repository.interpreter import find_python
 from coder.sources import read_sources, repairable
 from coder.targets import targets_of
@@ -123,6 +123,8 @@ class Engine:
         from sandbox.contract import SandboxUnavailable
 
         sandbox = self.sandbox(request.sandboxed)
+        if not self.settings.test_command and (above := outside.configuration_advice(self.repository.root)):
+            self._notice(above)
         with copied(self.repository, self._notice) as tree:
             for path, data in self.unsaved.items():
                 tree.write(path, data)
@@ -267,7 +269,8 @@ class Engine:
     # -- parts -----------------------------------------------------------------------------------------------------
 
     def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
-        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
+        advice = outside.editable_advice(baseline.missing_modules, self.python, self.repository.root)
+        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice, advice)
 
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 
 import pytest
 
@@ -173,6 +174,18 @@ def test_chosen_tests(coder, wanted, targets):
     coder.tester = FakeTester([report(node) for node in ("t.py::a", "t.py::C::b[1]", "sub/u.py::a", "tt.py::a")])
     coder("fix", *(word for name in wanted for word in ("--test", name)))
     assert seen == [targets]
+
+
+def test_a_module_that_lies_outside_of_the_project_is_not_called_missing_alone(coder, project, tmp_path):
+    environment, sibling = tmp_path / "venv", tmp_path / "sibling"
+    for folder in environment / "bin", environment / "lib/python3.12/site-packages", sibling / "other":
+        folder.mkdir(parents=True)
+    (environment / "bin/python").symlink_to(sys.executable)
+    (environment / "lib/python3.12/site-packages/other.pth").write_text(f"{sibling}\n")
+    coder.tester = FakeTester([report("t.py", "error", collected=False, missing_module="other")])
+    done = coder("fix", "--python", str(environment))
+    assert done.status == ExitStatus.TESTS_NOT_RUN
+    assert f"editable form from {sibling}/other" in done.stderr and "Install them there" not in done.stderr
 
 
 def test_a_test_that_does_not_exist(coder):
