@@ -64,8 +64,8 @@ def help_of(name: str) -> str:
 def load(
     config: Path, trust: Trust, root: Path | None, notice: Callable[[str], None] = lambda message: None
 ) -> Settings:
-    """The settings for the project at `root` (None for none), without the command line's. A settings file of the project
-    that is no regular file counts as absent, as it does for trust, and `notice` is told.
+    """The settings for the project at `root` (None for none), without the command line's. A settings file of the
+    project that is no regular file counts as absent, as it does for trust, and `notice` is told.
 
     Raises Failure with UNTRUSTED when the project has a settings file and is not trusted.
     """

@@ -48,6 +48,6 @@ def _check_size(repository: Repository) -> None:
         largest = ", ".join(f"{name} ({size // MIB:,} MiB)" for name, size in sizes.most_common(_NAMED))
         raise Failure(
             ExitStatus.TESTS_NOT_RUN,
-            f"the project does not fit in the sandbox: {sizes.total() // MIB:,} MiB of files, of {limit // MIB:,} MiB",
+            f"the project does not fit in the sandbox: its files take {sizes.total() // MIB:,} of {limit // MIB:,} MiB",
             f"Name folders that no test needs in a .coderignore file. The largest here: {largest}.",
         )

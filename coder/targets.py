@@ -24,8 +24,8 @@ def targets_of(
     advice: str = "",
 ) -> tuple[str, ...]:
     """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
-    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any. Raises Failure,
-    with the reason, when there are no targets."""
+    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any. Raises
+    Failure, with the reason, when there are no targets."""
     if baseline.flaky:
         notice(f"flaky, so they count for nothing: {some(baseline.flaky)}")
     failing = [node for node in baseline.failing if not wanted or _selected(node, wanted)]

@@ -1,9 +1,9 @@
 """A patch in the words of a chat model: what it is asked, and what of its answer counts.
 
 The answer is one JSON object; around it there may be prose, a fence and thinking, none of which is read. Each edit
-names lines and repeats what stands there now: one that does not is refused, for the model looked at something else. The
-model may be anybody's server: access tokens and private keys are taken out of all that it is shown, so the lines that hold
-one cannot be edited.
+names lines and repeats what stands there now: one that does not is refused, for the model looked at something else.
+The model may be anybody's server: access tokens and private keys are taken out of all that it is shown, so the lines
+that hold one cannot be edited.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ class Collected(TestServer):
 
 
 def _usage(tail: str, setup: Setup, installed: Collection[object]) -> str:
-    """What to do when pytest did not take its arguments; of the plugins that they may come from, some are `installed`."""
+    """What to do when pytest did not take its arguments. `installed` are modules of plugins that they may come from."""
     lines = [line for line in tail.splitlines() if line.strip()]
     reason = next((line for line in lines if "error: " in line), lines[-1] if lines else "no message")
     text = f"pytest refused to start: {reason.strip()}"

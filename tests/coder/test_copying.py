@@ -17,7 +17,7 @@ def test_a_project_that_no_sandbox_takes_is_refused_before_it_is_copied(tmp_path
         file.truncate(Limits().tree)  # without a block on disk
     (tmp_path / "a.py").write_text("x = 1\n")
     monkeypatch.setattr(WorkingCopy, "of", lambda root, files: pytest.fail("it was copied"))
-    with pytest.raises(Failure, match="does not fit in the sandbox: 1,024 MiB") as caught:
+    with pytest.raises(Failure, match="does not fit in the sandbox: its files take 1,024 of 1,024 MiB") as caught:
         copied(Repository(tmp_path), pytest.fail)
     assert caught.value.status is ExitStatus.TESTS_NOT_RUN
     assert ".coderignore" in caught.value.hint and "data/ (1,024 MiB)" in caught.value.hint

@@ -57,7 +57,7 @@ def test_what_is_editable_from_elsewhere_is_told_apart_from_what_is_missing(work
     put(site / "_b.pth", f"import os\n{workspace}/b/src\n{workspace}/a\n")
     put(
         site / "__editable___b_1_0_finder.py",
-        f"from __future__ import annotations\nMAPPING: dict[str, str] = {{'mod': '{workspace}/b/mod'}}\nNAMESPACES = {{}}\n",
+        f"import sys\nMAPPING: dict[str, str] = {{'mod': '{workspace}/b/mod'}}\nNAMESPACES = {{}}\n",
     )
     advice = editable_advice(["pkg.sub", "mod", "numpy", "a"], python, root)
     assert f"pkg.sub is installed in editable form from {workspace}/b/src/pkg" in advice
