@@ -15,13 +15,12 @@ from coder.ahead import Ahead
 from coder.config import Settings
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Conflict, Failure, from_os_error
+from coder.failure import Conflict, Failure
 from coder.journal import Entry, Journal
 from coder.named_tests import first_run, plain_names
 from coder.patch import Change, Proposal, Version, plan, unified_diff
-from coder.repository import Repository
+from coder.repository import Repository, outside
 from coder.repository.interpreter import find_python
-from coder.repository.repository import MANY_FILES
 from coder.sources import read_sources, repairable
 from coder.targets import targets_of
 
@@ -121,25 +120,24 @@ class Engine:
 
     @contextmanager
     def session(self, request: FixRequest) -> Iterator[Session]:
-        """A working copy of the project in a sandbox, its tests not yet run."""
-        from sandbox.working_copy import WorkingCopy
+        """A working copy of the project in a sandbox, its tests not yet run. A jail that breaks is a Failure."""
+        from coder.copying import copied
+        from sandbox.contract import SandboxUnavailable
 
         sandbox = self.sandbox(request.sandboxed)
-        names = self.repository.runtime_files
-        if len(names) > MANY_FILES:
-            self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
-        try:
-            tree = WorkingCopy.of(self.repository.root, names)
-        except OSError as error:
-            raise from_os_error(error, "copy the project") from error
-        with tree:
+        if not self.settings.test_command and (above := outside.configuration_advice(self.repository.root)):
+            self._notice(above)
+        with copied(self.repository, self._notice) as tree:
             for path, data in self.unsaved.items():
                 tree.write(path, data)
-            self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
+            root, count = str(self.repository.root), len(self.repository.runtime_files)
+            self.listener(events.Start(root, sandbox.level.value, str(self.python), count))
             tester = self.tester(sandbox, tree, request)
             try:
                 sources = repairable(self.repository.files, any_language=bool(self.settings.test_command))
                 yield Session(tree, tester, *read_sources(tree.root, sources))
+            except SandboxUnavailable as error:
+                raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
             finally:
                 tester.close()
 
@@ -281,7 +279,8 @@ class Engine:
     # -- parts -----------------------------------------------------------------------------------------------------
 
     def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
-        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
+        advice = outside.editable_advice(baseline.missing_modules, self.python, self.repository.root)
+        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice, advice)
 
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)

@@ -17,11 +17,16 @@ _NAMED = 3
 
 
 def targets_of(
-    baseline: Baseline, wanted: Sequence[str], files: Sequence[str], python: Path, notice: Callable[[str], None]
+    baseline: Baseline,
+    wanted: Sequence[str],
+    files: Sequence[str],
+    python: Path,
+    notice: Callable[[str], None],
+    advice: str = "",
 ) -> tuple[str, ...]:
     """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
-    what keeps a test out is told to `notice`. Raises Failure, with the reason, when there are none, or none of a name
-    that is wanted."""
+    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any. Raises
+    Failure, with the reason, when there are no targets, or none of a name that is wanted."""
     if baseline.flaky:
         notice(f"flaky, so they count for nothing: {some(baseline.flaky)}")
     if failure := unknown(baseline, wanted):
@@ -37,7 +42,7 @@ def targets_of(
     modules = [module for module in baseline.missing_modules if not _is_own(module, files)]
     beyond = [node for node in failing if baseline.tests[node].missing_module in modules]
     if beyond:
-        notice(f"{python} lacks {', '.join(modules)}: {some(beyond)} cannot run")
+        notice(f"{python} lacks {', '.join(modules)}: {some(beyond)} cannot run{advice and '; '}{advice}")
     network = [node for node in failing if baseline.tests[node].needs_network]
     if network:
         notice(f"these need the network, which the sandbox does not have: {some(network)}")
@@ -46,7 +51,7 @@ def targets_of(
         raise Failure(
             ExitStatus.TESTS_NOT_RUN,
             f"the tests need modules that {python} does not have: {', '.join(modules)}",
-            "Install them there, or name the interpreter that has them with --python.",
+            advice or "Install them there, or name the interpreter that has them with --python.",
         )
     if not targets:
         raise Failure(

@@ -32,7 +32,7 @@ def config(
     root = environment.cwd / path
     trust = Trust(environment.state_dir)
     try:
-        settings = load(environment.config_dir, trust, root)
+        settings = load(environment.config_dir, trust, root, environment.tell)
     except Failure as failure:
         environment.report(failure)
         settings = load(environment.config_dir, trust, None)

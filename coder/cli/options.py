@@ -31,7 +31,7 @@ def settings_for(environment: Environment, root: Path, may_ask: bool = True) -> 
     raises UNTRUSTED."""
     trust = Trust(environment.state_dir)
     try:
-        return load(environment.config_dir, trust, root)
+        return load(environment.config_dir, trust, root, environment.tell)
     except Failure as failure:
         if failure.status is not ExitStatus.UNTRUSTED or not (may_ask and environment.interactive):
             raise
@@ -42,7 +42,7 @@ def settings_for(environment: Environment, root: Path, may_ask: bool = True) -> 
         if environment.ask("Trust these files?", {"y": "yes", "n": "no"}) != "y":
             raise
         trust.grant(root, files)  # what was shown, whatever the files hold by now
-        return load(environment.config_dir, trust, root)
+        return load(environment.config_dir, trust, root, environment.tell)
 
 
 def open_engine(

@@ -7,7 +7,7 @@ they do cold, and which failures come and go.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sandbox.testing.channel import SUITE_S, Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
@@ -22,6 +22,12 @@ TRACE_BATCH = 40
 LOOP_S = 2.0
 """How long a test that ran into its time limit is watched for the lines that it loops over."""
 USAGE_ERROR, NO_TESTS = 4, 5
+_OPTIONS = (
+    ("--cov", "pytest-cov", "pytest_cov"),
+    ("-n", "pytest-xdist", "xdist"),
+    ("--timeout", "pytest-timeout", "pytest_timeout"),
+)
+"""Options that projects use, the plugin that each comes from, and its module."""
 
 
 class Recorder:
@@ -132,7 +138,8 @@ class Recorder:
         code = next((event.get("code") for event in answer.of("exit")), None)
         tail = text_of(answer.done, "tail").strip()
         if code == USAGE_ERROR:
-            raise TestsNotRun(_usage(tail, self.setup))
+            told = [name for event in answer.of("exit") for name in event.get("installed") or ()]
+            raise TestsNotRun(_usage(tail, self.setup, told))
         if reports:
             return
         if code == NO_TESTS:
@@ -246,13 +253,18 @@ class Collected(TestServer):
         )
 
 
-def _usage(tail: str, setup: Setup) -> str:
+def _usage(tail: str, setup: Setup, installed: Collection[object]) -> str:
+    """What to do when pytest did not take its arguments. `installed` are modules of plugins that they may come from."""
     lines = [line for line in tail.splitlines() if line.strip()]
     reason = next((line for line in lines if "error: " in line), lines[-1] if lines else "no message")
     text = f"pytest refused to start: {reason.strip()}"
-    for option, plugin in (("--cov", "pytest-cov"), ("-n", "pytest-xdist"), ("--timeout", "pytest-timeout")):
+    for option, plugin, module in _OPTIONS:
         if "unrecognized arguments" in reason and f" {option}" in reason:
-            text += f"\n{option} comes from {plugin}: install it with `{setup.python} -m pip install {plugin}`"
+            text += f"\n{option} comes from {plugin}"
+            if module in installed:
+                text += ", which is installed but switched off: by `-p no:…` in the options of pytest"
+            else:
+                text += f": install it with `{setup.python} -m pip install {plugin}`"
     if "unrecognized arguments" in reason:
         text += "\nor leave the project's own options out: coder fix … -- -o addopts="
     if "No module named" in tail:

@@ -79,6 +79,20 @@ class Events:
         self._emit({"e": "finish"})
 
 
+class InProcess:
+    """Keeps the tests in this process and their lines unmeasured where a plugin would have it otherwise: pytest-xdist,
+    pytest-cov. Only one that is loaded knows the option: the project may have it installed and switched off."""
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Iterator[None]:
+        if early_config.pluginmanager.hasplugin("xdist"):
+            args.append("-n0")
+        if early_config.pluginmanager.hasplugin("pytest_cov"):
+            args.append("--no-cov")
+            early_config.known_args_namespace.no_cov = True  # it goes by this, which was read before
+        yield
+
+
 class Selection:
     """Collects only the files of `wanted` node ids and keeps only those tests, in that order.
 

@@ -82,6 +82,16 @@ def test_trust_guards_settings(coder, project):
     assert coder("fix").status == ExitStatus.UNTRUSTED
 
 
+def test_a_linked_settings_file_sets_nothing_and_that_is_said(coder, project):
+    (project / "elsewhere").write_text("timeout = 7\n")
+    (project / "coder.toml").symlink_to("elsewhere")
+    done = coder("fix")
+    assert done.status == ExitStatus.NOT_APPLIED
+    assert "coder.toml is left out: it is a symbolic link or not a regular file" in done.stderr
+    shown = coder("config", "--json")
+    assert json.loads(shown.stdout)["timeout"]["source"] == "default" and "left out" in shown.stderr
+
+
 def test_a_user_who_is_there_is_asked_and_sees_the_file(coder, project):
     (project / "coder.toml").write_text("timeout = 7\n")
     done = coder("fix", answers="n\n")

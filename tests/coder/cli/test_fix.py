@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import errno
 import subprocess
+import sys
 
 import pytest
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.patch import Version
+from sandbox.jailed import JailBroken
 from sandbox.testing.report import TestsNotRun
 from tests.coder.cli.harness import FakeTester, fake_search, report
 
@@ -281,6 +283,18 @@ def test_a_test_by_its_whole_path(coder, project):
     assert seen == [("test_a.py::test_one",)]
 
 
+def test_a_module_that_lies_outside_of_the_project_is_not_called_missing_alone(coder, project, tmp_path):
+    environment, sibling = tmp_path / "venv", tmp_path / "sibling"
+    for folder in environment / "bin", environment / "lib/python3.12/site-packages", sibling / "other":
+        folder.mkdir(parents=True)
+    (environment / "bin/python").symlink_to(sys.executable)
+    (environment / "lib/python3.12/site-packages/other.pth").write_text(f"{sibling}\n")
+    coder.tester = FakeTester([report("t.py", "error", collected=False, missing_module="other")])
+    done = coder("fix", "--python", str(environment))
+    assert done.status == ExitStatus.TESTS_NOT_RUN
+    assert f"editable form from {sibling}/other" in done.stderr and "Install them there" not in done.stderr
+
+
 def test_a_test_that_does_not_exist(coder):
     for names in ["nowhere.py"], ["test_a.py", "nowhere.py"], ["test_a.py::test_none"]:
         done = coder("fix", *(word for name in names for word in ("--test", name)))
@@ -347,6 +361,19 @@ def test_failures_of_the_parts(coder):
     coder.parts["find_sandbox"] = refuse
     done = coder("fix")
     assert done.status == ExitStatus.NO_SANDBOX and "install bubblewrap" in done.stderr
+
+
+def test_a_sandbox_that_breaks_is_told_and_no_bug(coder):
+    def broken(*arguments, **named):
+        raise JailBroken("the files do not fit in the sandbox: name folders that no test needs in .coderignore")
+
+    coder.parts["search"] = broken
+    in_the_search = coder("fix")
+    coder.tester.baseline = broken
+    for done in in_the_search, coder("fix"):
+        assert done.status == ExitStatus.TESTS_NOT_RUN and ".coderignore" in done.stderr
+        assert "bug" not in done.stderr
+    assert coder.tester.closed
 
 
 def test_interruption_and_bugs(coder, project):
