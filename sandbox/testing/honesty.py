@@ -57,13 +57,21 @@ def inspect_change(
     return reasons + [f"{path}: {reason}" for reason in _new(old_findings, new_findings)]
 
 
-def inspect_files(tree: WorkingCopy, files: Mapping[str, str], allow_tests: bool = False) -> list[str]:
-    """`inspect_change` for each of `files`, whole new texts by path, against the pristine `tree`."""
+def inspect_files(
+    tree: WorkingCopy, files: Mapping[str, str], allow_tests: bool = False, judges: Collection[str] = ()
+) -> list[str]:
+    """`inspect_change` for each of `files`, whole new texts by path, against the pristine `tree`.
+
+    `judges` are files that are known to hold tests, whatever their names. Permission to change these does not make them
+    exempt from the rest: they may hold the code as well.
+    """
     imported = importable(tree)
     reasons: list[str] = []
     for name, after in files.items():
         path = relative(name)
         reasons += inspect_change(path, texts.read(tree, path), after, allow_tests, imported)
+        if path in judges and not allow_tests:
+            reasons.append(f"{path} is run as a test")
     return reasons
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from . import failures
+from . import failures, judges
 
 Emit = Callable[[dict[str, Any]], None]
 OUTPUT_LIMIT = 4000
@@ -35,10 +35,12 @@ class Events:
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):
             failure = failures.describe(call.excinfo.value, self._repository)
-            self._emit({"e": "uncollected", "node": node.nodeid or ".", **failure})
+            tests = judges.holds_tests(node)
+            self._emit({"e": "uncollected", "node": node.nodeid or ".", "tests": tests, **failure})
 
     def pytest_collection_finish(self, session: Any) -> None:
-        self._emit({"e": "collected", "nodes": [item.nodeid for item in session.items]})
+        nodes = [item.nodeid for item in session.items]
+        self._emit({"e": "collected", "nodes": nodes, "files": judges.files_of(session.items, self._repository)})
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
