@@ -26,7 +26,6 @@ from coder.patch import Version, unified_diff
 from coder.trust import Standing, Trust, covered_files
 from sandbox.contract import MIB
 from sandbox.contract import Limits as RunLimits
-from sandbox.testing.protected import is_protected
 
 if TYPE_CHECKING:
     from model.chat import Message
@@ -116,7 +115,7 @@ class Task:
         paths = [change.path for change in harvest.changes]
         verdict = self._tests.verdict(paths) if paths else Verdict(problem="nothing was changed")
         report = Report(harvest, unified_diff(harvest.changes), verdict, self._commands())
-        tests = tuple(path for path in paths if is_protected(path))
+        tests = tuple(path for path in paths if self._tests.are_in(path))
         commands = tuple(asdict(command) for command in report.commands)
         self.engine.listener(
             events.Handover(tuple(paths), report.diff, harvest.left_out, commands, self._redact(str(verdict)), tests)

@@ -51,6 +51,7 @@ class Tests:
 
     def __init__(self, engine: Engine, workspace: Workspace) -> None:
         self._engine, self._workspace = engine, workspace
+        self._test_files: set[str] = set()
 
     def observe(self, nodes: Sequence[str]) -> Observation:
         """As a tool: how many pass, and why those fail that do."""
@@ -75,12 +76,20 @@ class Tests:
             after = self._run(self._workspace.tree)
         except TestsNotRun as error:
             return Verdict(broken=self._passed_before(), problem=f"the tests cannot be run: {error}")
-        if not after.failing and not any(is_protected(path) for path in changed):
+        # Where tests may have changed or gone, it takes those from before to tell.
+        if not after.failing and not any(self.are_in(path) or self._is_gone(path) for path in changed):
             return Verdict(len(after.passing))
         before = self._passed_before()
         passing = {*after.passing, *after.flaky}
         broken = tuple(node for node in before if node not in passing)
         return Verdict(len(after.passing), after.failing, broken)
+
+    def are_in(self, path: str) -> bool:
+        """Whether a file is of tests or configures them: by its name, or by the runs so far."""
+        return is_protected(path) or path in self._test_files
+
+    def _is_gone(self, path: str) -> bool:
+        return not (self._workspace.tree.root / path).exists()
 
     def _passed_before(self) -> tuple[str, ...]:
         try:
@@ -97,8 +106,10 @@ class Tests:
         request = FixRequest(allow_test_edits=True)
         tester = self._engine.tester(self._workspace.sandbox, tree, request)
         try:
-            return tester.baseline(nodes, progress=lambda *_: None)
+            baseline = tester.baseline(nodes, progress=lambda *_: None)
         except SandboxUnavailable as error:
             raise TestsNotRun(str(error)) from error
         finally:
             tester.close()
+        self._test_files.update(baseline.test_files)
+        return baseline

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sandbox.testing.channel import SUITE_S, Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
-from sandbox.testing.events import interrupted, tests_of
+from sandbox.testing.events import interrupted, judging_files, tests_of
 from sandbox.testing.report import Baseline, NoTests, Progress, TestReport, TestsNotRun
 from sandbox.working_copy import WorkingCopy
 
@@ -49,8 +49,8 @@ class Recorder:
 
     def take(self) -> Baseline:
         """Raises TestsNotRun."""
-        tests, seconds = self._cold()
-        self.baseline = Baseline(tests, seconds)
+        tests, seconds, test_files = self._cold()
+        self.baseline = Baseline(tests, seconds, test_files=test_files)
         self._trace(tests)
         return self.baseline
 
@@ -81,7 +81,7 @@ class Recorder:
     def close(self) -> None:
         self.drop_collected()
 
-    def _cold(self) -> tuple[dict[str, TestReport], float]:
+    def _cold(self) -> tuple[dict[str, TestReport], float, tuple[str, ...]]:
         server = self._start("fresh")
         try:
             reports, answers = self._through(server)
@@ -92,7 +92,9 @@ class Recorder:
             name for event in last.of("exit") for name in event.get("modules") or () if isinstance(name, str)
         )
         self._check(reports, last)
-        return {report.node: report for report in reports}, sum(number_of(a.done, "seconds") for a in answers)
+        seconds = sum(number_of(answer.done, "seconds") for answer in answers)
+        test_files = tuple(dict.fromkeys(path for answer in answers for path in judging_files(answer)))
+        return {report.node: report for report in reports}, seconds, test_files
 
     def _through(self, server: TestServer) -> tuple[list[TestReport], list[Answer]]:
         """The whole suite, going on behind each test that takes its process down."""

@@ -106,7 +106,8 @@ class TestSession:
 
     def inspect(self, files: Mapping[str, str]) -> list[str]:
         """The static gate alone: why the change is refused; empty for a clean one. Milliseconds."""
-        return honesty.inspect_files(self._tree, files, self._allow_tests)
+        judges = self._record.baseline.test_files if self._record is not None else ()
+        return honesty.inspect_files(self._tree, files, self._allow_tests, judges)
 
     def prove(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """`confirm` without the static gate on the change: what the runs alone say."""

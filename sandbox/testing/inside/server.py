@@ -114,8 +114,10 @@ class Server:
 
         settle_paths(self.root, self.settings["origin"])
 
+        send = wire.send  # as it is before any code of the project runs
+
         def emit(event: dict[str, Any]) -> None:
-            wire.send(fd, event)
+            send(fd, event)
 
         lines = collector(self.repository) if request.get("lines") else None
         reporter = plugin.Events(emit, self.repository, lines, request.get("alarm", 0.0))
