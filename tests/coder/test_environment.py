@@ -37,9 +37,9 @@ def test_nothing_that_is_quoted_steers_the_terminal(environment: Environment) ->
 
 
 def test_lines_and_brackets_stay_and_no_emoji_comes(environment: Environment) -> None:
-    environment.tell("a.py:100: x\n\t[bold]y")
+    environment.tell("a.py:100: x\n[bold]y")
     environment.output.print("b.py:100: x", markup=False)
-    assert _told(environment) == "a.py:100: x\n\t[bold]y\n"
+    assert _told(environment) == "a.py:100: x\n[bold]y\n"
     assert isinstance(environment.stdout, Terminal) and environment.stdout.getvalue() == "b.py:100: x\n"
 
 
