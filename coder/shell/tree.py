@@ -10,6 +10,7 @@ import os
 import stat
 from collections import deque
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +51,14 @@ class Tree:
         """Names and paths of everything, and the root's own name."""
         found = {part for path in (*self.files, *self.modes) for part in (path, path.rsplit("/", 1)[-1])}
         return frozenset(found | {self.root.name})
+
+    @cached_property
+    def folders(self) -> frozenset[str]:
+        return frozenset(self.modes).difference(self.files)
+
+    @cached_property
+    def links(self) -> frozenset[str]:
+        return frozenset(self.files).difference(self.modes)
 
     def copy(self) -> WorkingCopy:
         """Raises OSError, BadPath."""

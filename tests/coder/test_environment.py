@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import io
-
 import pytest
 
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
+from tests.coder.cli.harness import Terminal
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b[31mtext\x1b[0m\x9b1A\x08"
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture
