@@ -94,6 +94,7 @@ def test_a_command_that_failed_is_mended_and_run_again(
     proposals = [_cluster(question, "cat b.txt").proposals[0]]
     monkeypatch.setattr(asking, "propose", lambda question, possible, count: proposals)
     monkeypatch.setattr(asking, "Trials", Ran)
-    answer = ask("show b.txt", Tree.read(tmp_path), Parts(object(), manual=Manual(tmp_path / "m")))  # type: ignore[arg-type]
+    parts = Parts(object(), manual=Manual(tmp_path / "m"))  # type: ignore[arg-type]
+    answer = ask("show b.txt", Tree.read(tmp_path), parts)
     assert ran == [["cat b.txt"], ["cat a/b.txt"]]
     assert answer.guess == "cat a/b.txt" and answer.outcome is not None and answer.outcome.stdout == "b\n"
