@@ -2,9 +2,9 @@
 
 The nearest worked examples (`examples`) are fitted to the question (`literals`, `adapt`) and crossed (`compose`); plain
 forms for one or two files join them (`templates`). What the question probably asks for (`affinity`) and the language
-model (`reader`) rank them; the best run in the jail on a copy of the files (`trial`), those whose complaints say how are
-mended and run again (`mend`), and those that do the same vote together (`choose`). What the chosen one did there can be
-done to the user's files (`apply`).
+model (`reader`) rank them; the best run in the jail on a copy of the files (`trial`), those whose complaints say how
+are mended and run again (`mend`), and those that do the same vote together (`choose`). What the chosen one did there
+can be done to the user's files (`apply`).
 """
 
 from __future__ import annotations
