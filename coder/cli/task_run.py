@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,12 +43,18 @@ class Wishes:
     open_result: bool = False
     servers: bool = True
 
+    @property
+    def applies(self) -> bool | None:
+        """As `apply`; with `read_only` False."""
+        return False if self.read_only else self.apply
+
 
 class Runner:
-    """One task for one command. `typed` are settings from the command line."""
+    """One task for one command. `typed` are settings from the command line. The engine is opened when it is first used,
+    in the work that `run_to_exit` looks after."""
 
     def __init__(self, environment: Environment, root: Path, wishes: Wishes, **typed: Any) -> None:
-        self.environment, self.wishes = environment, wishes
+        self.environment, self.root, self.wishes = environment, root, wishes
         self.listener: Callable[[shared.Event], None] = (
             JsonLines(environment.stdout) if wishes.as_json else TaskDisplay(environment, wishes.thinking > 0)
         )
@@ -57,12 +63,12 @@ class Runner:
         self.ends = True
         """Whether the last event of `--json` is the task's: not where another command takes over, that has its own."""
         self._used: budget.Budget | None = None
-        self._open = partial(open_engine, environment, root, self.listener, not wishes.as_json, **typed)
+        self._typed = typed
 
     @cached_property
     def engine(self) -> Engine:
-        """Raises Failure where the project cannot be opened."""
-        return self._open()
+        """Raises Failure."""
+        return open_engine(self.environment, self.root, self.listener, not self.wishes.as_json, **self._typed)
 
     def chosen(self) -> Chosen | None:
         from coder.agent.models import choose
@@ -204,14 +210,16 @@ class Runner:
 
 
 def run_to_exit(runner: Runner, work: Callable[[], ExitStatus]) -> ExitStatus:
-    """`work`, its failures told in the way that the user wants."""
+    """`work`, its failures told in the way that the user wants: with `--json`, whatever happens, a result is the last
+    line."""
     try:
         return work()
     except Failure as failure:
-        runner.finish(failure.status, failure.message)
-        if runner.wishes.as_json:
-            return failure.status
-        raise
+        return _failed(runner, failure)
+    except BrokenPipeError:
+        raise  # nobody reads the result
+    except OSError as error:
+        return _failed(runner, unexpected(error))
     except KeyboardInterrupt:
         runner.finish(ExitStatus.INTERRUPTED, "interrupted")
         if runner.task:
@@ -220,3 +228,10 @@ def run_to_exit(runner: Runner, work: Callable[[], ExitStatus]) -> ExitStatus:
     except Exception as error:
         runner.finish(ExitStatus.INTERNAL_ERROR, unexpected(error).message)
         raise
+
+
+def _failed(runner: Runner, failure: Failure) -> ExitStatus:
+    runner.finish(failure.status, failure.message)
+    if runner.wishes.as_json:
+        return failure.status
+    raise failure
