@@ -231,11 +231,11 @@ class LlamaModel:
         keys_LKCD, values_LKCD = after.storage()
         turn_TD = self.turns_TD[past : past + count]
         mask = CausalMask(past, count, x_TE)
-        for index, layer in enumerate(self.layers):
+        for layer, keys_KCD, values_KCD in zip(self.layers, keys_LKCD.unbind(), values_LKCD.unbind(), strict=True):
             q_THD, k_TKD, v_TKD = layer.project(x_TE, turn_TD)
-            keys_LKCD[index, :, past : past + count] = k_TKD.transpose(0, 1)
-            values_LKCD[index, :, past : past + count] = v_TKD.transpose(0, 1)
-            x_TE = layer.finish(x_TE, attend(q_THD, keys_LKCD[index], values_LKCD[index], mask))
+            keys_KCD[:, past : past + count] = k_TKD.transpose(0, 1)
+            values_KCD[:, past : past + count] = v_TKD.transpose(0, 1)
+            x_TE = layer.finish(x_TE, attend(q_THD, keys_KCD, values_KCD, mask))
         return x_TE, after
 
     def make_room(self, window: Window, count: int) -> Window:
