@@ -230,10 +230,13 @@ class Engine:
         return patches
 
     def run_tests(self, session: Session, on_failure: Callable[[], None] | None = None) -> Baseline:
-        """The whole suite as it is. `on_failure` is called at each failing test. Raises Failure with TESTS_NOT_RUN."""
+        """The whole suite as it is. `on_failure` is called at each failing test. Raises Failure with TESTS_NOT_RUN, or
+        with INTERRUPTED after the test during which `cancel` was set."""
         from sandbox.testing.report import TestsNotRun
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
+            if self.cancel.is_set():
+                raise Failure(ExitStatus.INTERRUPTED, "stopped while the tests were running")
             self.listener(events.Tested(done, total, node, outcome.value))
             if on_failure is not None and outcome.failing:
                 on_failure()
