@@ -235,9 +235,12 @@ class Engine:
         self, session: Session, on_failure: Callable[[], None] | None = None, names: Sequence[str] = ()
     ) -> Baseline:
         """The suite as it is, with what `names` name of it or beside it (`coder.named_tests`). `on_failure` is called
-        at each failing test. Raises Failure with TESTS_NOT_RUN."""
+        at each failing test. Raises Failure with TESTS_NOT_RUN, or with INTERRUPTED after the test during which `cancel`
+        was set."""
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
+            if self.cancel.is_set():
+                raise Failure(ExitStatus.INTERRUPTED, "stopped while the tests were running")
             self.listener(events.Tested(done, total, node, outcome.value))
             if on_failure is not None and outcome.failing:
                 on_failure()
