@@ -41,7 +41,7 @@ LOOKUPS = words("getattr attrgetter get_field")
 METACLASSES = words("ABCMeta EnumMeta EnumType")
 # What describes a field of a data class, and the options that may take it out of comparisons.
 FIELDS = words("field attrib ib")
-COMPARISON_OPTIONS = words("eq cmp")
+EQUALITY = words("eq cmp")
 BANNED_NAMES = MAKERS | words("""
     exec eval compile globals locals vars setattr delattr breakpoint exit quit __build_class__ __builtins__
     __loader__ __spec__

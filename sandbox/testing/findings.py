@@ -11,7 +11,7 @@ from sandbox.testing.banlist import (
     BANNED_MODULES,
     BANNED_NAMES,
     COMPARISONS,
-    COMPARISON_OPTIONS,
+    EQUALITY,
     FAKING_METHODS,
     FIELDS,
     FRAME_NAMES,
@@ -229,7 +229,7 @@ def _blind(node: ast.Call) -> Iterator[str]:
         left_out = isinstance(keyword.value, ast.Constant) and not constant
         if keyword.arg == "compare" and (left_out or (name in FIELDS and constant is None)):
             yield f"{name} that does not compare"
-        elif name in FIELDS and (keyword.arg is None or (keyword.arg in COMPARISON_OPTIONS and constant is not True)):
+        elif name in FIELDS and (keyword.arg is None or (keyword.arg in EQUALITY and constant is not True)):
             yield f"{name} that may not compare"
 
 

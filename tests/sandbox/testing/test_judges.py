@@ -99,3 +99,12 @@ def test_files_of_tests_are_told_from_the_code(
     session = open_session(files, *arguments)
     assert session.baseline().test_files == expected
     assert session.inspect({"cart.py": RIGHT}) == []
+
+
+def test_doctests_stay_as_they_are(open_session: Open) -> None:
+    session = open_session({"cart.py": DOCUMENTED}, "--doctest-modules")
+    session.baseline()
+    assert session.inspect({"cart.py": DOCUMENTED.replace(" + 1", "")}) == []
+    changed = ("cart.py: the doctest `total([1, 2])` is changed",)
+    for old, new in (("    3\n", "    4\n"), ("2])\n", "2])  # doctest: +SKIP\n"), (">>> total([1, 2])\n    3\n", "")):
+        assert session.confirm({"cart.py": DOCUMENTED.replace(old, new)}).dishonest == changed
