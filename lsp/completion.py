@@ -98,13 +98,17 @@ class Completions:
         self, document: Document, place: tuple[int, int], selected: types.SelectedCompletionInfo | None = None
     ) -> Situation:
         """The situation at a place; with an entry selected in the suggestion list, as if it had been accepted."""
-        before, after = document.before(*place, BEFORE), document.after(*place, AFTER)
+        start, end, chosen = place, place, ""
         if selected is not None:
             start, end = document.place(selected.range.start), document.place(selected.range.end)
-            before, after = document.before(*start, BEFORE) + selected.text, document.after(*end, AFTER)
+            chosen = selected.text
+        before, after = document.before(*start, BEFORE) + chosen, document.after(*end, AFTER)
+        elsewhere = document.outside(start, end, BEFORE, AFTER)
+        for cell in self.documents.other_cells(document.uri):
+            elsewhere += cell.lines
         uri, language = document.uri, document.language
-        names = self.workspace.path_of(uri), self.workspace.name_of(uri)
-        return Situation(uri, names[0], language, _plain(before), _plain(after), names[1])
+        path, name = self.workspace.path_of(uri), self.workspace.name_of(uri)
+        return Situation(uri, path, language, _plain(before), _plain(after), name, elsewhere)
 
     def forget(self) -> None:
         """Drops what was completed and read so far."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 COMMENTS = {
@@ -19,7 +20,8 @@ _CLOSERS = re.compile(r"[\s)\]}>;,:'\"`]*\Z")
 class Situation:
     """`before` and `after`: the text on both sides of the cursor, with "\\n" for every end of line, `before` from the
     start of a line on. `path` is for the model to read, `uri` and `name` (under which
-    the knowledge has the file) for the server."""
+    the knowledge has the file) for the server. `elsewhere`: the document's lines that neither of the two holds, and
+    those of the other cells of its notebook."""
 
     uri: str
     path: str
@@ -27,6 +29,7 @@ class Situation:
     before: str
     after: str
     name: str = ""
+    elsewhere: Sequence[str] = field(default=(), compare=False, repr=False)
 
     @property
     def line_before(self) -> str:

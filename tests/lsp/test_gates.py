@@ -56,6 +56,13 @@ def test_modules_are_of_the_library_or_the_repository():
     assert unresolved(at("from x import *\n|\n"), "anything") == []
 
 
+def test_names_of_what_is_not_parsed_count_where_they_stand_there_at_all():
+    far = replace(at("def f(x):\n    |\n"), elsewhere=["import numpy as np\n", "df = read()", "self.shape = 3\n"])
+    assert unresolved(far, "return np.mean(df, x)") == []
+    assert unresolved(far, "return shape + p + d") == ["shape", "p", "d"]
+    assert unresolved(replace(far, elsewhere=["from numpy import *\n"]), "return mean(x)") == []
+
+
 @pytest.mark.parametrize(
     ("marked", "text"),
     [("x = f(|", "1, 2)"), ("if x|", " > 3:"), ("def f(|", "a, b):"), ("x = [\n    1,\n    |\n]", "2,"),
