@@ -49,7 +49,7 @@ class _Running:
 
     def agrees(self, situation: Situation) -> bool:
         """Whether what was typed since goes along with the text so far."""
-        if situation.uri != self.situation.uri or self.job.cancel.is_set():
+        if situation.uri != self.situation.uri:
             return False
         typed = typed_since(self.situation.before, situation.before)
         if typed is None or situation.after[:200] != self.situation.after[:200]:
@@ -124,22 +124,24 @@ class Completions:
 
     async def _texts(self, document: Document, situation: Situation, invoked: bool, line: int) -> tuple[list[str], str]:
         """The texts to show, and what happened: "hit", "joined", "miss", "stale" or "dropped"."""
-        settings = self.settings()
+        settings, version = self.settings(), document.version
         known = None if invoked else self.following.get(situation)
         if known is not None:
             return ([known] if known else []), "hit"
         prompt = prompt_of(situation, document.lines, line, [one.text for one in self._cells(document)])
         running, outcome = self._running, "joined"
-        if invoked or running is None or not running.agrees(situation):
+        if invoked or running is None or running.job.cancel.is_set() or not running.agrees(situation):
             if settings.debounce_ms and not invoked:
-                version = document.version
                 await asyncio.sleep(settings.debounce_ms / 1000)
                 if document.version != version:
                     return [], "stale"
-            if self._running is not None:
-                self._running.job.cancel.set()
             running, outcome = self._begin(situation, prompt, settings), "miss"
         text = await self._wait_for(running, situation, None if invoked else settings)
+        if text == "" and not running.agrees(situation):
+            if document.version != version or self._running not in (None, running):
+                return [], "stale"
+            running, outcome = self._begin(situation, prompt, settings), "miss"
+            text = await self._wait_for(running, situation, settings)
         if text is None:
             return [], "dropped"
         if invoked:
@@ -147,7 +149,10 @@ class Completions:
         return ([text] if text else []), outcome
 
     def _begin(self, situation: Situation, prompt: Prompt, settings: Settings) -> _Running:
-        """Begins to write; what comes of it is kept, and what may be wanted after it is begun."""
+        """Begins to write, in place of what was being written; what comes of it is kept, and what may be wanted after
+        it is begun."""
+        if self._running is not None:
+            self._running.job.cancel.set()
         steps: list[Draft] = []
         job = self._submit(situation, prompt, settings, Urgency.NOW, steps.append)
         self._running = running = _Running(situation, job, steps)
@@ -193,14 +198,16 @@ class Completions:
 
     async def _wait_for(self, running: _Running, situation: Situation, settings: Settings | None) -> str | None:
         """What to show in a situation that the generation agrees with: its outcome, or, with `settings`, so much of it
-        as is there when it takes long. None where it was dropped. Where the last request that waits for it is
-        cancelled, it ends soon after."""
+        as is there when it takes long. Empty as soon as it no longer agrees, None where it was dropped. Where the last
+        request that waits for it is cancelled, it ends soon after."""
         running.waiting += 1
         begun, looked = time.monotonic(), 0
         future = asyncio.wrap_future(running.job.future)
         try:
             while not future.done():
                 await asyncio.wait([future], timeout=_LOOK if settings else None)
+                if not running.agrees(situation) and not running.job.future.done():
+                    return ""
                 waited = time.monotonic() - begun
                 if settings and not future.done() and waited > SOON and len(running.steps) > looked:
                     looked, enough = len(running.steps), 1 if waited > LATE or running.steps[-1].whole else ENOUGH

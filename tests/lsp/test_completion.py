@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
 from lsprotocol import types
 
+from lsp import completion
 from lsp.completion import Completions
 from lsp.documents import Documents
 from lsp.names import unresolved
 from lsp.settings import Settings
 from lsp.worker import Worker
 from lsp.workspace import Workspace
+from tests.lsp.client import editing
+
+KNOWS = """def add(first, second):
+    return 1234 + 5678
+
+
+def three():
+    return len('abc')
+"""
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """Answers are given whole, however long they take."""
+    monkeypatch.setattr(completion, "SOON", 60.0)
+
+
+def run(coroutine):
+    return asyncio.run(asyncio.wait_for(coroutine, 40))
+
+
+def outcomes(editor) -> list[str]:
+    return [line.split()[1].strip(",") for line in editor.logs if line.startswith("completion")]
 
 
 def test_what_stands_far_above_is_no_unknown_name():
@@ -22,3 +49,21 @@ def test_what_stands_far_above_is_no_unknown_name():
     assert "numpy" not in situation.before and "later" not in situation.after
     assert unresolved(situation, "x = np.zeros(value_7 + later)") == []
     assert unresolved(situation, "x = pd.zeros(value_7)") == ["pd"]
+
+
+def test_a_running_generation_that_turns_out_to_disagree_is_written_anew(tmp_path):
+    async def scenario():
+        async with editing(tmp_path, KNOWS, pause=0.05) as editor:
+            uri = editor.open("a.py", "def add(first, second):\n    return")
+            await editor.ready()
+            first = editor.request(uri, 1, 10)
+            await editor.until(lambda: editor.server.completions._running is not None)
+            editor.insert(uri, 2, 1, 10, " l")
+            second = editor.request(uri, 1, 12)
+            assert await first is None
+            found = await second
+            assert [item.insert_text for item in found.items] == ["en('abc')"]
+            await editor.until(lambda: len(outcomes(editor)) == 2)
+            assert outcomes(editor) == ["stale", "miss"]
+
+    run(scenario())
