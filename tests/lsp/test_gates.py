@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from lsp.stopping import extent_of
 from lsp.syntax import parses
 from lsp.writer import Draft, Piece
 
+CASES = tomllib.loads((Path(__file__).parent / "golden" / "filtering.toml").read_text())["case"]
 CODE = """import os
 from json import loads as parse
 
@@ -107,6 +110,15 @@ def draft(text: str, *probabilities: float) -> Draft:
     size = -(-len(text) // len(probabilities))
     pieces = [Piece(n * size, (n + 1) * size, p) for n, p in enumerate(probabilities)]
     return Draft(text, tuple(pieces), True)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_golden(case):
+    before, _, rest = case["text"].partition("├")
+    text, _, after = rest.partition("┤")
+    language, elsewhere = case.get("language", "python"), [case.get("elsewhere", "")]
+    situation = Situation("u", "a.py", language, before, after, elsewhere=elsewhere)
+    assert judge(draft(text, 1.0), situation, 0.5).text == case["shown"]
 
 
 def test_unsure_lines_are_left_out():
