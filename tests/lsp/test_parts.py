@@ -7,9 +7,12 @@ import time
 from concurrent.futures import wait
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coder.repository import Repository
-from lsp.following import SIZE, Following
+from lsp import following
+from lsp.following import SIZE, Following, typed_since
 from lsp.knowledge import Knowledge
 from lsp.prompt import BUDGET, anchors, prompt_of
 from lsp.reading import Reading, relevant_first
@@ -132,6 +135,37 @@ def test_a_known_completion_follows_what_is_typed():
     for number in range(2 * SIZE):
         following.put(situation(str(number)), "text")
     assert len(following) == SIZE
+
+
+def test_what_the_editor_closed_is_not_closed_again():
+    following = Following()
+    following.put(situation("x = "), "foo(bar)")
+    assert following.get(situation("x = foo(", ")")) == "bar"
+    following.put(situation("y = ", "\nrest\n"), "foo(bar, 'baz')")
+    assert following.get(situation("y = foo(", ")\nrest\n")) == "bar, 'baz'"
+    assert following.get(situation("y = foo(bar, '", "')\nrest\n")) == "baz"
+    assert following.get(situation("y = foo(", "\nrest\n")) == "bar, 'baz')"
+    assert following.get(situation("y = foo(", ")\nother\n")) is None
+    assert following.get(situation("y = foo(", " + 1\nrest\n")) is None
+    following.put(situation("z = "), "foo(bar) + baz")
+    assert following.get(situation("z = foo(", ")")) is None
+    following.put(situation("if "), "foo(bar)\n    more")
+    assert following.get(situation("if foo(", ")")) == "bar"
+
+
+@given(st.text("ab", max_size=12), st.text("ab", max_size=14))
+def test_what_was_typed_is_the_shortest_end_before_which_both_agree(old, new):
+    agree, longest = 3, 4
+
+    def at(count: int) -> bool:
+        rest = new[: len(new) - count]
+        return old.endswith(rest[-agree:]) if len(rest) >= agree else rest == old
+
+    count = next((count for count in range(min(len(new), longest) + 1) if at(count)), None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "_AGREE", agree)
+        patch.setattr(following, "_LONGEST", longest)
+        assert typed_since(old, new) == (None if count is None else new[len(new) - count :])
 
 
 # -- prompt ------------------------------------------------------------------------------------------------------------
