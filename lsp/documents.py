@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from lsp.positions import UTF16, place_of, position_of, split_lines
+from lsp.situation import end_of
 
 
 @dataclass
@@ -57,14 +58,14 @@ class Document:
         return position_of(self.lines, line, index, self.encoding)
 
     def before(self, line: int, index: int, limit: int) -> str:
-        """Whole lines up to a place, from the last ones on, up to about `limit` characters."""
+        """Whole lines up to a place, from the last ones on, up to `limit` characters; of a longer line its end."""
         first = self._first(line, limit - index)
-        return "".join(self.lines[first:line]) + self.lines[line][:index]
+        return "".join(self.lines[first:line]) + end_of(self.lines[line][:index], limit)
 
     def after(self, line: int, index: int, limit: int) -> str:
-        """What stands behind a place: the rest of its line, and whole lines up to about `limit` characters."""
+        """What stands behind a place: the rest of its line, and whole lines, up to `limit` characters."""
         rest = self.lines[line][index:]
-        return rest + "".join(self.lines[line + 1 : self._end(line, limit - len(rest))])
+        return rest[:limit] + "".join(self.lines[line + 1 : self._end(line, limit - len(rest))])
 
     def outside(self, start: tuple[int, int], end: tuple[int, int], above: int, below: int) -> list[str]:
         """The lines that are left out by `before` at `start` with the limit `above` and by `after` at `end` with the

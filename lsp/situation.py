@@ -19,7 +19,7 @@ _CLOSERS = re.compile(r"[\s)\]}>;,:'\"`]*\Z")
 @dataclass(frozen=True)
 class Situation:
     """`before` and `after`: the text on both sides of the cursor, with "\\n" for every end of line, `before` from the
-    start of a line on. `path` is for the model to read, `uri` and `name` (under which
+    start of a line on, where that is not too long. `path` is for the model to read, `uri` and `name` (under which
     the knowledge has the file) for the server. `elsewhere`: the document's lines that neither of the two holds, and
     those of the other cells of its notebook."""
 
@@ -66,6 +66,13 @@ class Situation:
     def typed(self, text: str) -> Situation:
         """The situation after `text` was written here."""
         return replace(self, before=self.before + text)
+
+
+def end_of(line: str, limit: int) -> str:
+    """A line; of one longer than `limit` characters its end, at least half as long, from a place on that stays where it
+    is while many letters are typed."""
+    step = limit // 2
+    return line if len(line) <= limit else line[-(-(len(line) - limit) // step) * step :]
 
 
 def depth(line: str) -> int:

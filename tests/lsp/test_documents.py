@@ -73,6 +73,14 @@ def test_before_and_after_are_whole_lines_within_a_limit():
     assert document.outside((2, 2), (2, 2), 99, 99) == []
 
 
+def test_of_a_long_line_only_what_is_near_the_place_is_looked_at():
+    text = "".join(f"{number:04}," for number in range(10_000))
+    document = Document("u", "json", 1, split_lines("[\n" + text + "\n]\n"))
+    before, later = document.before(1, 39_000, 16_000), document.before(1, 39_500, 16_000)
+    assert before == text[24_000:39_000] and later == text[24_000:39_500]
+    assert document.after(1, 39_000, 4_000) == text[39_000:43_000]
+
+
 def test_a_long_file_is_changed_where_it_is_changed():
     document = Document("u", "python", 1, [f"line {n}\n" for n in range(50_000)])
     middle = document.lines[10]

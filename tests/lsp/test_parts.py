@@ -182,6 +182,14 @@ def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
     assert prompt_of(situation("im"), ["im"], 0).text == "# a.py\nim"
 
 
+def test_of_a_long_line_only_the_end_is_read_and_it_begins_at_one_place_for_many_letters():
+    line = "ab" * 10_100
+    prompt, further = (prompt_of(situation(text), ["above\n", text], 1) for text in (line, line + "cd"))
+    assert BUDGET / 2 <= len(prompt.body) <= BUDGET
+    assert further.body == prompt.body + "cd"
+    assert prompt.shorter == ()
+
+
 def test_moving_up_reads_little():
     lines = [f"value_{number} = {number} * 3  # some text\n" for number in range(2000)]
     model = Parrot("")
