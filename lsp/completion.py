@@ -70,6 +70,7 @@ class Completions:
     following: Following = field(default_factory=Following)
     counts: Counter[str] = field(default_factory=Counter)
     _running: _Running | None = None
+    _guess: _Running | None = None
 
     async def complete(self, params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
         """None where there is nothing to show."""
@@ -120,15 +121,17 @@ class Completions:
     def forget_answers(self) -> None:
         """Drops what was completed: it would be judged otherwise now."""
         self.following.clear()
-        self._running = None
+        self._running = self._guess = None
 
     async def _texts(self, document: Document, situation: Situation, invoked: bool, line: int) -> tuple[list[str], str]:
         """The texts to show, and what happened: "hit", "joined", "miss", "stale" or "dropped"."""
         settings, version = self.settings(), document.version
         known = None if invoked else self.following.get(situation)
         if known is not None:
+            if known and not situation.line_before.strip():  # a guess that came true: it is likely to be accepted
+                self._ahead(situation, known, self._prompt(document, situation, line), settings)
             return ([known] if known else []), "hit"
-        prompt = prompt_of(situation, document.lines, line, [one.text for one in self._cells(document)])
+        prompt = self._prompt(document, situation, line)
         running, outcome = self._running, "joined"
         if invoked or running is None or running.job.cancel.is_set() or not running.agrees(situation):
             if settings.debounce_ms and not invoked:
@@ -166,7 +169,7 @@ class Completions:
                 return
             self.following.put(situation, shown.text)
             if shown.text:
-                self._ahead(situation.typed(shown.text), prompt, shown.text, settings)
+                self._ahead(situation, shown.text, prompt, settings)
 
         job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(ended))
         return running
@@ -251,25 +254,37 @@ class Completions:
             raise
         return texts
 
-    def _ahead(self, situation: Situation, prompt: Prompt, text: str, settings: Settings) -> None:
-        """Guesses what is wanted once the text was accepted and the next line begun."""
-        if situation.line_after.strip():
+    def _ahead(self, situation: Situation, text: str, prompt: Prompt, settings: Settings) -> None:
+        """Guesses what is wanted once the text was accepted in a situation and the next line begun, in place of what
+        was guessed before; not where that is known already."""
+        written = situation.typed(text)
+        if written.line_after.strip():
             return
-        indentation = situation.indentation + ("    " if text.rstrip().endswith((":", "{")) else "")
-        below = situation.typed("\n" + indentation)
-        further = prompt.extended(text + "\n" + indentation)
+        opened = written.line_before.rstrip().endswith((":", "{"))
+        begun = "\n" + written.indentation + (written.indent_unit if opened else "")
+        below, guess = written.typed(begun), self._guess
+        waiting = guess is not None and guess.situation == below and not guess.job.cancel.is_set()
+        if waiting or self.following.knows(below):
+            return
+        if guess is not None:
+            guess.job.cancel.set()
+        job = self._submit(below, prompt.extended(text + begun), settings, Urgency.AHEAD)
+        self._guess = latest = _Running(below, job, [])
         loop = asyncio.get_running_loop()
 
-        def keep(job: Job) -> None:
+        def keep() -> None:
+            if self._guess is not latest:
+                return
+            self._guess = None
             shown = job.future.result() if job.future.exception() is None else None
             if shown is not None:
                 self.following.put(below, shown.text)
 
-        job = self._submit(below, further, settings, Urgency.AHEAD)
-        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep, job))
+        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep))
 
-    def _cells(self, document: Document) -> list[Document]:
-        return self.documents.earlier_cells(document.uri)
+    def _prompt(self, document: Document, situation: Situation, line: int) -> Prompt:
+        earlier = self.documents.earlier_cells(document.uri)
+        return prompt_of(situation, document.lines, line, [cell.text for cell in earlier])
 
 
 def _left(old: Situation, new: Situation, text: str) -> str:

@@ -40,20 +40,23 @@ class Following:
         self._known.clear()
 
     def put(self, situation: Situation, text: str) -> None:
-        key = (situation.uri, situation.before[-_TAIL:], situation.after[:_TAIL])
+        key = _key(situation)
         self._known[key] = Known(*key[1:], text)
         self._known.move_to_end(key)
         while len(self._known) > SIZE:
             self._known.popitem(last=False)
 
+    def knows(self, situation: Situation) -> bool:
+        """Whether the model said something at this very place, be it that there is nothing to show."""
+        return _key(situation) in self._known
+
     def get(self, situation: Situation) -> str | None:
         """What is left to write here of a completion that was made here or before the last typed letters; empty where
         the model had nothing to say at this very place; None where nothing is known."""
-        before, after = situation.before[-_TAIL:], situation.after[:_TAIL]
-        exact = self._known.get((situation.uri, before, after))
+        exact = self._known.get(_key(situation))
         if exact is not None:
             return exact.text
-        behind = _behind(after)
+        behind = _behind(situation.after)
         for (uri, _, _), known in reversed(self._known.items()):
             if uri != situation.uri or not known.text or _behind(known.after) != behind:
                 continue
@@ -72,6 +75,10 @@ def typed_since(old: str, new: str) -> str | None:
         return new[len(old) :] if new.startswith(old) and len(new) - len(old) <= _LONGEST else None
     at = new.rfind(old[-_AGREE:], max(0, len(new) - _AGREE - _LONGEST))
     return new[at + _AGREE :] if at >= 0 else None
+
+
+def _key(situation: Situation) -> tuple[str, str, str]:
+    return situation.uri, situation.before[-_TAIL:], situation.after[:_TAIL]
 
 
 def _behind(after: str) -> str:

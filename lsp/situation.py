@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain, pairwise
 
 COMMENTS = {
     "python": "#", "shellscript": "#", "bash": "#", "sh": "#", "ruby": "#", "yaml": "#", "toml": "#", "makefile": "#",
@@ -42,8 +43,19 @@ class Situation:
     @property
     def indentation(self) -> str:
         """Of the cursor's line."""
-        line = self.line_before
-        return line[: len(line) - len(line.lstrip())]
+        return margin(self.line_before)
+
+    @property
+    def indent_unit(self) -> str:
+        """What a line is indented by behind one that opens a block: as at the nearest such place above, else below;
+        where there is none, as is usual."""
+        above = [line for line in self.before.split("\n") if line.strip()]
+        below = [line for line in self.after.split("\n")[1:] if line.strip()]
+        for opening, line in chain(reversed(list(pairwise(above))), pairwise(below)):
+            outer, inner = margin(opening), margin(line)
+            if opening.rstrip().endswith((":", "{")) and inner != outer and inner.startswith(outer):
+                return inner[len(outer) :]
+        return "\t" if self.language == "go" else "    "
 
     @property
     def mid_line(self) -> bool:
@@ -73,6 +85,11 @@ def end_of(line: str, limit: int) -> str:
     is while many letters are typed."""
     step = limit // 2
     return line if len(line) <= limit else line[-(-(len(line) - limit) // step) * step :]
+
+
+def margin(line: str) -> str:
+    """The white space that a line is indented by."""
+    return line[: depth(line)]
 
 
 def depth(line: str) -> int:

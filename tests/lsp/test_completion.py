@@ -67,3 +67,24 @@ def test_a_running_generation_that_turns_out_to_disagree_is_written_anew(tmp_pat
             assert outcomes(editor) == ["stale", "miss"]
 
     run(scenario())
+
+
+def test_a_guess_that_came_true_is_followed_by_the_next(tmp_path):
+    async def scenario():
+        knows = "first = len((1, 2))\nsecond = max(3, 4)\nthird = min(5, 6)\n"
+        async with editing(tmp_path, knows, configuration={"multiline": "never"}) as editor:
+            uri = editor.open("a.py", "first = le")
+            await editor.ready()
+            known = editor.server.completions.following
+            assert await editor.texts(uri, 0, 10) == ["n((1, 2))"]
+            await editor.until(lambda: len(known) == 2)
+            editor.insert(uri, 2, 0, 10, "n((1, 2))\n")
+            assert await editor.texts(uri, 1, 0) == ["second = max(3, 4)"]
+            await editor.until(lambda: len(known) == 3)
+            assert await editor.texts(uri, 1, 0) == ["second = max(3, 4)"]
+            editor.insert(uri, 3, 1, 0, "second = max(3, 4)\n")
+            assert await editor.texts(uri, 2, 0) == ["third = min(5, 6)"]
+            await editor.until(lambda: len(outcomes(editor)) == 4)
+            assert outcomes(editor) == ["miss", "hit", "hit", "hit"]
+
+    run(scenario())

@@ -96,12 +96,14 @@ def test_other_languages_parse_too_and_unknown_ones_are_let_through():
         ("java", "class A {\n  int f() {\n    |\n  }\n}\n", "return 1;", "return 1;)"),
         ("cpp", "int f() {\n  |\n}\n", "return 1;", "return 1);"),
         ("shellscript", "for x in *; do\n  |\ndone\n", "echo $x", "echo $(x)) ;;"),
+        ("sh", "for x in *; do\n  |\ndone\n", "echo $x", "echo $(x)) ;;"),
         ("css", "p {\n  |\n}\n", "color: red;", "color red } }"),
         ("html", "<p>|</p>\n", "<b>x</b>", "<b>x</i></b"),
     ],
 )
 def test_languages_with_a_grammar_of_their_own(language, marked, good, bad):
-    pytest.importorskip({"shellscript": "tree_sitter_bash"}.get(language, f"tree_sitter_{language}"))
+    module = "tree_sitter_bash" if language in ("sh", "shellscript") else f"tree_sitter_{language}"
+    pytest.importorskip(module)
     assert parses(at(marked, language), good)
     assert not parses(at(marked, language), bad)
 
@@ -150,6 +152,16 @@ def test_where_lines_are_wanted():
     assert lines_wanted(at("x = |\n"), "always") is Lines.BLOCK
     assert lines_wanted(at("x = | + 1\n"), "always") is Lines.ONE
     assert lines_wanted(at("# a comment|\n"), "always") is Lines.ONE
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "unit"),
+    [("def f():\n  if x:\n    y\n|", "python", "  "), ("func f() {\n\tif x {\n\t\ty()\n|", "go", "\t"),
+     ("if x:\n    y\nif z:|\n  w\n", "python", "    "), ("if z:|\nif x:\n  y\n", "python", "  "),
+     ("f(a,\n  b)\n|", "python", "    "), ("package a|", "go", "\t")],
+)  # fmt: skip
+def test_the_text_says_what_it_is_indented_by(marked, language, unit):
+    assert at(marked, language).indent_unit == unit
 
 
 @pytest.mark.parametrize(
