@@ -7,9 +7,12 @@ import time
 from concurrent.futures import wait
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coder.repository import Repository
-from lsp.following import SIZE, Following
+from lsp import following
+from lsp.following import SIZE, Following, typed_since
 from lsp.knowledge import Knowledge
 from lsp.prompt import BUDGET, anchors, prompt_of
 from lsp.reading import Reading
@@ -134,6 +137,37 @@ def test_a_known_completion_follows_what_is_typed():
     assert len(following) == SIZE
 
 
+def test_what_the_editor_closed_is_not_closed_again():
+    following = Following()
+    following.put(situation("x = "), "foo(bar)")
+    assert following.get(situation("x = foo(", ")")) == "bar"
+    following.put(situation("y = ", "\nrest\n"), "foo(bar, 'baz')")
+    assert following.get(situation("y = foo(", ")\nrest\n")) == "bar, 'baz'"
+    assert following.get(situation("y = foo(bar, '", "')\nrest\n")) == "baz"
+    assert following.get(situation("y = foo(", "\nrest\n")) == "bar, 'baz')"
+    assert following.get(situation("y = foo(", ")\nother\n")) is None
+    assert following.get(situation("y = foo(", " + 1\nrest\n")) is None
+    following.put(situation("z = "), "foo(bar) + baz")
+    assert following.get(situation("z = foo(", ")")) is None
+    following.put(situation("if "), "foo(bar)\n    more")
+    assert following.get(situation("if foo(", ")")) == "bar"
+
+
+@given(st.text("ab", max_size=12), st.text("ab", max_size=14))
+def test_what_was_typed_is_the_shortest_end_before_which_both_agree(old, new):
+    agree, longest = 3, 4
+
+    def at(count: int) -> bool:
+        rest = new[: len(new) - count]
+        return old.endswith(rest[-agree:]) if len(rest) >= agree else rest == old
+
+    count = next((count for count in range(min(len(new), longest) + 1) if at(count)), None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "_AGREE", agree)
+        patch.setattr(following, "_LONGEST", longest)
+        assert typed_since(old, new) == (None if count is None else new[len(new) - count :])
+
+
 # -- prompt ------------------------------------------------------------------------------------------------------------
 
 
@@ -146,6 +180,14 @@ def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
     assert prompt.head == "# a.py\nimport os\n"
     assert prompt.body.endswith("some text\nval")
     assert prompt_of(situation("im"), ["im"], 0).text == "# a.py\nim"
+
+
+def test_of_a_long_line_only_the_end_is_read_and_it_begins_at_one_place_for_many_letters():
+    line = "ab" * 10_100
+    prompt, further = (prompt_of(situation(text), ["above\n", text], 1) for text in (line, line + "cd"))
+    assert BUDGET / 2 <= len(prompt.body) <= BUDGET
+    assert further.body == prompt.body + "cd"
+    assert prompt.shorter == ()
 
 
 def test_moving_up_reads_little():
