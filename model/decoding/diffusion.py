@@ -48,13 +48,15 @@ class Denoising:
 def generate(
     model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, denoising: Denoising | None = None
 ) -> Iterator[Event]:
-    """Writes the continuation of `request.prompt`; yields Settled and Denoised events, then Finished."""
+    """Writes the continuation of `request.prompt`, in blocks no longer than the model can hold; yields Settled and
+    Denoised events, then Finished."""
     denoising = denoising or Denoising.of(model)
+    longest = min(denoising.block, getattr(model, "longest_block", denoising.block))
     run = Run(tokenizer, request)
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt, state, request.cancel)
     while run.going:
-        size, begin = min(denoising.block, run.left), len(run.written)
+        size, begin = min(longest, run.left), len(run.written)
         block = Block(torch.zeros(size, dtype=torch.long, device=model.device), torch.ones(size, dtype=torch.bool))
         yield from denoise(model, state, block, size, run, denoising)
         if run.going:
