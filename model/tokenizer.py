@@ -32,12 +32,13 @@ class BytePairTokenizer:
     and `chat` only.
     """
 
-    def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], end_id: int) -> None:
+    def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], end_id: int, *more_ends: int) -> None:
         backend.encode_special_tokens = True
         backend.normalizer = None  # Unicode normalisation would change the text
         self._backend = backend
         self.special = dict(special)
         self.end_id = end_id
+        self.ends = tuple(dict.fromkeys((end_id, *more_ends)))
         self.vocabulary = backend.get_vocab_size()
         self._bytes: list[bytes] | None = None
 
@@ -69,11 +70,11 @@ class BytePairTokenizer:
         return cls(backend, special, data["tokenizer.ggml.eos_token_id"])
 
     @classmethod
-    def from_file(cls, path: Path, end_id: int) -> BytePairTokenizer:
-        """From a `tokenizer.json` of the byte-level kind."""
+    def from_file(cls, path: Path, end_id: int, *more_ends: int) -> BytePairTokenizer:
+        """From a `tokenizer.json` of the byte-level kind. Each of the ends ends a text."""
         backend = tokenizers.Tokenizer.from_file(str(path))
         special = {added.content: index for index, added in backend.get_added_tokens_decoder().items() if added.special}
-        return cls(backend, special, end_id)
+        return cls(backend, special, end_id, *more_ends)
 
     def encode(self, text: str) -> list[int]:
         return self._backend.encode(text, add_special_tokens=False).ids

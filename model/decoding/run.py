@@ -19,11 +19,11 @@ class Run:
 
     def __init__(self, tokenizer: Tokenizer, request: Generation) -> None:
         self.request = request
-        self.ends = frozenset((tokenizer.end_id, *request.ends))
+        self.ends = frozenset((tokenizer.end_id, *getattr(tokenizer, "ends", ()), *request.ends))
         self.written: list[int] = []
         self.reason: Reason | None = None
         self.passes = self.drafted = self.accepted = 0
-        self.guide = request.grammar.guide(request.max_tokens) if request.grammar else None
+        self.guide = request.grammar.guide(request.max_tokens, self.ends) if request.grammar else None
         self._tokenizer = tokenizer
         self._rest = request.begin  # what must still be spelled
         self._solid = request.solid  # whether white space must not come behind it, and nothing has come yet

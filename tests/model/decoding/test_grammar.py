@@ -15,7 +15,7 @@ from model.decoding.infill import generate as fill
 from model.decoding.names import DECODERS
 from model.decoding.request import Generation, Reason, text_of
 from model.schema import closed, mismatch
-from tests.model.toy import ByteTokenizer, ScriptedModel, ToyModel
+from tests.model.toy import ByteTokenizer, ChatByteTokenizer, ScriptedModel, ToyModel
 
 TOKENIZER = ByteTokenizer()
 SCHEMA = closed(
@@ -129,3 +129,26 @@ def test_a_token_outside_the_grammar_is_an_error_and_not_a_wrong_text() -> None:
     guide.advance(ord("a"))
     with pytest.raises(GrammarError):
         guide.advance(ord("x"))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_end_ends_a_whole_text_and_no_other(name) -> None:
+    tokenizer, turn = ChatByteTokenizer(), 258
+    words = Grammar.lark(tokenizer, "start: /[a-z]*/")
+    model = ScriptedModel([*tokenizer.encode("abc"), turn], 1, vocabulary=259)
+    request = Generation(prompt=[1], max_tokens=40, ends=(turn,), grammar=words)
+    text, done = text_of(DECODERS[name](model, tokenizer, request))
+    assert (text, done.reason, done.tokens) == ("abc", Reason.STOP, 3)
+    cut = ScriptedModel([*tokenizer.encode('{"name":"A'), turn], 1, vocabulary=259)
+    request = Generation(prompt=[1], max_tokens=80, ends=(turn,), grammar=Grammar.json_schema(tokenizer, SCHEMA))
+    text, _ = text_of(DECODERS[name](cut, tokenizer, request))
+    assert mismatch(json.loads(text), SCHEMA) is None
+
+
+def test_a_tokenizer_may_know_several_ends() -> None:
+    tokenizer = ChatByteTokenizer()
+    tokenizer.ends = (256, 258)
+    for grammar in (None, Grammar.lark(tokenizer, "start: /[a-z]*/")):
+        model = ScriptedModel([*tokenizer.encode("abc"), 258], 1, vocabulary=259)
+        text, done = text_of(DECODERS["ar"](model, tokenizer, Generation(prompt=[1], max_tokens=40, grammar=grammar)))
+        assert (text, done.reason) == ("abc", Reason.STOP)

@@ -1,0 +1,26 @@
+"""The ids that end a text, from wherever a checkpoint's files name them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+def end_ids(folder: Path) -> tuple[int, ...]:
+    """Every `eos_token_id` of a model folder, the language model's own first: those of `text_config` and of the top of
+    config.json, then those of generation_config.json. Published checkpoints name the end of a document in one place
+    and the end of a turn in another. Raises ValueError where a file is no JSON."""
+    config = _read(folder / "config.json")
+    found: dict[int, None] = {}
+    for part in (config.get("text_config") or {}, config, _read(folder / "generation_config.json")):
+        named = part.get("eos_token_id")
+        for one in named if isinstance(named, list) else [named]:
+            if isinstance(one, int):
+                found[one] = None
+    return tuple(found)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; an empty one where there is no file."""
+    return json.loads(path.read_text()) if path.is_file() else {}
