@@ -72,7 +72,7 @@ def denoise(
     known context. Ends early when the text ends.
 
     Under a grammar only an unbroken run of sure tokens from the left is fixed in a pass: what may stand at a place is
-    known only once everything before it is.
+    known only once everything before it is. What the text must begin with is fixed in the first pass, by itself.
     """
     tokens_T, masked_T = block.tokens.clone(), block.masked.to(model.device).clone()
     steps = min(denoising.steps or size, size)
@@ -86,11 +86,11 @@ def denoise(
         quota = math.ceil(int(open_T.sum()) / max(steps - step, 1))
         step += 1
         settled: list[Settled] = []
-        if run.guide is not None:
+        if run.guide is not None or run.beginning:
             begin = done
-            while done < size and run.going:
+            while done < size and run.going and (run.guide is not None or run.beginning):
                 choice = run.choose(logits_TV[done])
-                if done - begin >= quota and choice.confidence < denoising.threshold:
+                if not run.beginning and done - begin >= quota and choice.confidence < denoising.threshold:
                     break
                 settled.append(run.settle(choice.token))
                 tokens_T[done], masked_T[done] = choice.token, False

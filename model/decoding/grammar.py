@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import weakref
 from collections.abc import Collection, Mapping
+from copy import copy
 from typing import Any
 
 import llguidance
@@ -69,8 +70,8 @@ class Grammar:
         return cls(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
 
     def guide(self, budget: int, ends: Collection[int] = ()) -> Guide:
-        """A walk through the grammar of at most `budget` tokens, which any of `ends` may end besides the tokenizer's own
-        end. Raises GrammarError when the budget is too small."""
+        """A walk through the grammar of at most `budget` tokens, which any of `ends` may end besides the own end of the
+        tokenizer. Raises GrammarError when the budget is too small."""
         return Guide(self._matcher.deep_copy(), self._vocabulary, budget, ends)
 
 
@@ -100,6 +101,17 @@ class Guide:
     def complete(self) -> bool:
         """The text is whole and nothing may follow."""
         return self._matcher.is_stopped()
+
+    @property
+    def shortest(self) -> int:
+        """How many more tokens the known way to a complete text takes."""
+        return len(self._closing)
+
+    def fork(self) -> Guide:
+        """The same text so far, to be gone on with apart."""
+        other = copy(self)
+        other._matcher = self._matcher.deep_copy()
+        return other
 
     def allowed(self, width: int) -> torch.Tensor:
         """Which tokens may come next, bool [width]; every end where the text is whole, and none elsewhere."""

@@ -76,16 +76,18 @@ def _canvas(
         accepted_T = torch.zeros_like(known_T)
         accepted_T[order_T] = sorted_T.cumsum(0) - sorted_T <= noise.bound
         settled: list[Settled] = []
-        if run.guide is not None:
-            # Under a grammar a prefix of the canvas is settled for good, at least one position a pass.
-            begin = done
-            while done < size and run.going and (done == begin or bool(accepted_T[done])):
-                choice = run.choose(logits_TV[done])
-                settled.append(run.settle(choice.token))
-                drawn_T[done] = choice.token
-                done += 1
-            drawn_T[:begin] = canvas_T[:begin]
-            accepted_T[:done] = True
+        # Under a grammar a prefix of the canvas is settled for good, at least one position a pass; so is what the text
+        # must begin with.
+        begin = done
+        while done < size and run.going:
+            if not run.beginning and (run.guide is None or (done > begin and not bool(accepted_T[done]))):
+                break
+            choice = run.choose(logits_TV[done])
+            settled.append(run.settle(choice.token))
+            drawn_T[done] = choice.token
+            done += 1
+        drawn_T[:begin] = canvas_T[:begin]
+        accepted_T[:done] = True
         canvas_T = torch.where(accepted_T, drawn_T, random_T())
         best_T = logits_TV.argmax(-1)
         sure = tuple((-entropy_T).exp().tolist())
