@@ -103,8 +103,8 @@ class LocalChat:
                 yield Done(event.reason.value, len(ids), event.tokens)
 
     def _check_room(self, prompt: int, answer: int) -> None:
-        """Raises ChatError, in the API's own words, where the model's window cannot hold so many tokens and nothing may be
-        forgotten."""
+        """Raises ChatError, in the API's own words, where the model's window cannot hold so many tokens and must keep
+        them all."""
         trunk = trunk_of(self.model)
         if self._forget or trunk is None:
             return

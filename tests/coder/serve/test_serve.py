@@ -118,6 +118,15 @@ def test_json_schema(client) -> None:
         model="toy", messages=ASK, response_format={"type": "json_object"}, max_tokens=12
     )
     assert isinstance(json.loads(reply.choices[0].message.content), dict)
+    reply = client.chat.completions.create(
+        model="toy",
+        messages=ASK,
+        response_format={"type": "json_object"},
+        tools=TOOLS,
+        tool_choice="none",
+        max_tokens=12,
+    )
+    assert isinstance(json.loads(reply.choices[0].message.content), dict)
 
 
 def test_completions_and_suffix(client) -> None:
@@ -141,6 +150,7 @@ def test_completions_and_suffix(client) -> None:
         ({"logprobs": True}, "logprobs"),
         ({"tool_choice": {"type": "function", "function": {"name": "gone"}}}, "tool_choice"),
         ({"response_format": {"type": "xml"}}, "response_format"),
+        ({"response_format": {"type": "json_object"}, "tools": TOOLS}, "response_format"),
         ({"frequency_penalty": 0.5}, "frequency_penalty"),
     ],
 )
