@@ -10,7 +10,7 @@ from model.layers.linear import int8_supported
 from model.protocol import BlockModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import block_side_files, catalogue
-from model.weights.ends import end_ids
+from model.weights.bounds import end_ids
 
 SPRIG = "sprig"
 NAMES = (SPRIG, *catalogue.CATALOGUE)

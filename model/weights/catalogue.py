@@ -22,7 +22,7 @@ from model.layers.linear import int8_supported
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import quantise
-from model.weights.ends import end_ids
+from model.weights.bounds import end_ids
 from model.weights.gguf import GGUF
 from model.weights.llama_files import llama_from_folder, llama_from_gguf
 

@@ -1,10 +1,12 @@
-"""The ids that end a text, from wherever a checkpoint's files name them."""
+"""The ids that begin and end a text, from wherever a checkpoint's files name them."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 from typing import Any
+
+import tokenizers
 
 
 def end_ids(folder: Path) -> tuple[int, ...]:
@@ -21,6 +23,20 @@ def end_ids(folder: Path) -> tuple[int, ...]:
     return tuple(found)
 
 
+def begin_id(folder: Path) -> int | None:
+    """The `bos_token_id` of config.json where the tokenizer puts it before every text, as tokenizer_config.json asks
+    for (`add_bos_token`) or as tokenizer.json does by itself. None where texts begin without: a model that never saw
+    the token there would read it as a part of the text. Raises ValueError where a file is no JSON."""
+    begin = _read(folder / "config.json").get("bos_token_id")
+    if not isinstance(begin, int):
+        return None
+    if _read(folder / "tokenizer_config.json").get("add_bos_token"):
+        return begin
+    file = folder / "tokenizer.json"
+    added = tokenizers.Tokenizer.from_file(str(file)).encode("").ids[:1] if file.is_file() else []
+    return begin if added == [begin] else None
+
+
 def _read(path: Path) -> dict[str, Any]:
     """The object in a JSON file; an empty one where there is no file."""
-    return json.loads(path.read_text()) if path.is_file() else {}
+    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
