@@ -208,7 +208,10 @@ class LlamaModel:
 
     @torch.inference_mode()
     def next_logits(self, state: LlamaState) -> torch.Tensor:
-        """Logits [V] of the token after everything read. Raises ValueError where the last row is unknown."""
+        """Logits [V] of the token after everything read; all alike where that is nothing, no begin token either. Raises
+        ValueError where the last row is unknown."""
+        if not state.position and self.config.begin_id is None:
+            return self.norm_E.new_zeros(self.vocabulary)
         return self.logits(self._last(state))[0]
 
     def _last(self, state: LlamaState) -> torch.Tensor:
