@@ -117,7 +117,7 @@ class Findings:
                 yield from self._first(f"module {node.id} as a value")
             if node.id in BANNED_NAMES:
                 yield f"use of {node.id}"
-            elif node.id in LOOKUPS and id(node) not in self._called:
+            elif node.id in ("getattr", "attrgetter") and id(node) not in self._called:
                 yield f"{node.id} as a value"
         elif node.id in FAKING_METHODS:
             yield f"a new {node.id}"
@@ -157,11 +157,11 @@ class Findings:
             yield f"a class made by {name}()"
         elif name == "attrgetter":
             yield from self._looked_up(name, None, [*node.args, *(keyword.value for keyword in node.keywords)])
-        elif name == "get_field" and node.args and isinstance(node.args[0], ast.Constant):
-            yield from self._looked_up(name, None, node.args[:1], skipped=1)
-        elif name == "get_field" and (len(node.args) + len(node.keywords) != 1 or _is_spread(node)):
-            # That of string.Formatter, which takes three; with one argument it is a method of that name elsewhere.
-            yield f"{name} with a computed name"
+        elif isinstance(node.func, ast.Attribute) and name == "get_field":
+            # That of string.Formatter takes three arguments; other classes have methods of that name.
+            known = bool(node.args) and isinstance(node.args[0], ast.Constant)
+            if known or _is_spread(node) or len(node.args) + len(node.keywords) >= 3:
+                yield from self._looked_up(name, None, node.args[:1] or [node], skipped=1)
         yield from _blind(node)
 
     def _looked_up(

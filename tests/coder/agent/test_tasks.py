@@ -366,6 +366,15 @@ def test_pytest_judges_a_change(coder) -> None:
     assert done.status == 0 and "passes 1 test" in done.stderr
 
 
+def test_tests_are_told_by_what_ran_and_not_by_their_names(coder) -> None:
+    (coder.project / "pytest.ini").write_text("[pytest]\npython_files = test_*.py check_*.py\n")
+    (coder.project / "test_a.py").write_text("from pkg.a import one\n\n\ndef test_one():\n    assert one() == 1\n")
+    (coder.project / "check_a.py").write_text("from pkg.a import one\n\n\ndef test_more():\n    assert one() < 2\n")
+    edit = call("replace", path="check_a.py", old="one() < 2", new="one()")
+    done = coder.do("change", "--apply", script=[call("read", path="check_a.py"), edit, finish()])
+    assert done.status == 0 and "changes tests" in done.stderr
+
+
 def test_keep_going_then_drop(coder) -> None:
     script = [call("write", path="new.txt", text="1\n"), finish("one"), call("read", path="new.txt"), finish("two")]
     done = coder.do("write", script=script, answers="k\nnow read it\nd\n")

@@ -141,6 +141,8 @@ def test_refused(line: str) -> None:
         "load.calls = load.calls + 1",
         "name.meta.get_field('code').width = 3",
         "return name.meta.get_field(name)",
+        "return name.get_field(load, name)",
+        "return list(map(get_field, name)) + [get_field(name, load, 3)]",
         "import dataclasses; return dataclasses.field(default=0, compare=True, repr=False)",
         "match name:\n        case Path(suffix=end): return end",
         "import calendar\n\n\ndef days(calendar):\n    return calendar",
