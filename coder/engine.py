@@ -235,8 +235,8 @@ class Engine:
         self, session: Session, on_failure: Callable[[], None] | None = None, names: Sequence[str] = ()
     ) -> Baseline:
         """The suite as it is, with what `names` name of it or beside it (`coder.named_tests`). `on_failure` is called
-        at each failing test. Raises Failure with TESTS_NOT_RUN, or with INTERRUPTED after the test during which `cancel`
-        was set."""
+        at each failing test. Raises Failure with TESTS_NOT_RUN, or with INTERRUPTED after the test during which
+        `cancel` was set."""
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
             if self.cancel.is_set():

@@ -20,8 +20,8 @@ class Protocol(LanguageServerProtocol):
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
     async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
-        """As pygls does, but in one task, the request's own. pygls begins another one for the command, which goes on when
-        the request is cancelled; and its `shutdown` fails while there are two."""
+        """As pygls does, but in one task, the request's own. pygls begins another one for the command, which goes on
+        when the request is cancelled; and its `shutdown` fails while there are two."""
         command, arguments, named = next(super().lsp_workspace__execute_command(params))
         answer = command(*arguments, **named)
         return await answer if inspect.isawaitable(answer) else answer

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from coder.cli.local_model import Model, Precision, load_model
 from coder.cli.display import plain
+from coder.cli.local_model import Model, Precision, load_model
 from coder.cli.memory_map import heat_map
 from coder.cli.options import HERE, Project, settings_for
 from coder.exit_status import ExitStatus

@@ -70,10 +70,10 @@ class Succeeding(Protocol[Read]):
 
 @dataclass(frozen=True)
 class Drafting:
-    """width: draft tokens of one pass; up to WIDEST while all of them stand. ngrams: drafts from earlier text and along `Generation.sources`.
-    preview: let the model draft in passes of its own where no earlier text matches (one with the attribute
-    `drafts = False` is never asked). succession: draft tokens of a Succeeding model. foresight: draft tokens that a
-    Foreseeing model looks ahead in the verifying pass, which grows with the square."""
+    """width: draft tokens of one pass; up to WIDEST while all of them stand. ngrams: drafts from earlier text and along
+    `Generation.sources`. preview: let the model draft in passes of its own where no earlier text matches (one with the
+    attribute `drafts = False` is never asked). succession: draft tokens of a Succeeding model. foresight: draft tokens
+    that a Foreseeing model looks ahead in the verifying pass, which grows with the square."""
 
     width: int = 8
     ngrams: bool = True

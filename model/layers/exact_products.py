@@ -46,10 +46,9 @@ def _are_alike(multiple: int, sizes: Iterable[tuple[int, int]]) -> bool:
         rows, other = _random(_WHOLE, terms), _random(columns, terms)
         for right in (other.mT, other.mT.contiguous()):
             whole = torch.bmm(rows, right)
-            for count in _ROWS:
-                if count % multiple == 0:
-                    if not torch.equal(torch.bmm(rows[:, :count].contiguous(), right), whole[:, :count]):
-                        return False
+            for count in (count for count in _ROWS if count % multiple == 0):
+                if not torch.equal(torch.bmm(rows[:, :count].contiguous(), right), whole[:, :count]):
+                    return False
     return True
 
 

@@ -1,4 +1,4 @@
-"""Examples in docstrings, where these are run as tests: they stand in the code, and a repair leaves them as they are."""
+"""Examples in docstrings, where these are run as tests: they stand in the code, and a repair leaves them alone."""
 
 from __future__ import annotations
 
