@@ -57,7 +57,7 @@ class Draft:
         if options.schema is not None:
             try:
                 return [], mismatch(json.loads(self.json_text()), options.schema)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return [], f"not valid JSON: {error}"
         known = {tool.name: tool for tool in tools}
         calls = []
@@ -67,7 +67,7 @@ class Draft:
                 return [], f"there is no tool called {name!r}"
             try:
                 arguments = json.loads(call["arguments"] or "{}")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return [], f"the arguments of {name} are not valid JSON: {error}"
             if not isinstance(arguments, dict):
                 return [], f"the arguments of {name} are not a JSON object"
@@ -80,7 +80,11 @@ class Draft:
 
 
 def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
-    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else."""
+    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else.
+
+    {} stands for a line without data, such as the comments that keep a connection alive: nothing was said, but whoever
+    waits can look whether it still wants to.
+    """
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.read()
         yield _object(response.text)
@@ -89,19 +93,19 @@ def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
         if data == "[DONE]":
             return
-        if data:
-            yield _object(data)
+        yield _object(data) if data else {}
 
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise ChatError(f"the server answered with something that is not an OpenAI-style object: {text[:100]!r}")
     if error := value.get("error"):
-        raise ChatError(f"the server reports: {error.get('message', error) if isinstance(error, dict) else error}")
+        reason = error.get("message", error) if isinstance(error, dict) else error
+        raise ChatError(f"the server reports: {_line(reason)}")
     return value
 
 
@@ -111,9 +115,13 @@ def said(response: httpx.Response) -> str:
         body = response.json()
         error = body.get("error", body.get("detail", body))
         text = str(error.get("message", error) if isinstance(error, dict) else error)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         text = response.text
-    return " ".join(text.split())[:300] or response.reason_phrase
+    return _line(text) or response.reason_phrase
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())[:300]
 
 
 def words(error: httpx.HTTPError) -> str:
