@@ -179,7 +179,7 @@ class Runner:
             return []
         from coder.agent.mcp.client import Connections
 
-        connections = stack.enter_context(Connections())
+        connections = stack.enter_context(Connections(self.environment.config_dir, self.environment.variables))
         found: list[Any] = []
         for server in servers:
             answer = approve(server.request())

@@ -44,6 +44,7 @@ class Program:
         self.home = home
         self.project = project
         self.parts: dict[str, Any] = {}
+        self.variables: dict[str, str] = {}
 
     def __call__(self, *arguments: str, answers: str | None = None) -> Outcomes:
         stream = io.StringIO if answers is None else Terminal
@@ -51,7 +52,7 @@ class Program:
             stdin=stream(answers or ""),
             stdout=io.StringIO(),
             stderr=stream(),
-            variables={"TERM": "dumb", "COLUMNS": "200"},
+            variables={"TERM": "dumb", "COLUMNS": "200", **self.variables},
             cwd=self.project,
             config=self.home / "config",
             state=self.home / "state",
