@@ -103,7 +103,7 @@ class Runner:
             self.environment.tell(f"not finished: {message}. `coder tasks resume {int(self.task)}` goes on.")
         unfinished = ExitStatus.DONE if finished else ExitStatus.NOT_FINISHED
         if not changed:
-            return unfinished, message, ""
+            return (ExitStatus.NOT_APPLIED if finished and report.harvest.lost else unfinished), message, ""
         wish = self.wishes.apply
         if wish and finished and not report.verdict.worse:
             self._apply(task, report)
