@@ -1,6 +1,6 @@
 """Shell questions: how often the answer does what the reference command does, and what its confidence is worth.
 
-    python -m benchmarks.intercode --data shared/data/intercode_bash/fs_3.jsonl
+    python -m benchmarks.intercode --data DATA/intercode_bash/fs_3.jsonl
     python -m benchmarks.intercode --aside 110    # for tuning: questions of NL2Bash that are no examples then
 
 The tasks are questions with a reference command (InterCode-Bash, Yang et al. 2023, arXiv:2306.14898; MIT). For each a
@@ -32,7 +32,7 @@ from benchmarks.intercode_trees.grow import grow
 from benchmarks.intercode_trees.heldout import PLACE, set_aside, shares
 from benchmarks.intercode_trees.mutate import mutants
 from benchmarks.tables import save
-from coder.shell.confidence import SURE, confidence
+from coder.shell.confidence import confidence
 from coder.shell.examples import Index
 from coder.shell.tree import Tree
 from coder.shell.trial import Outcome, Trials
@@ -61,7 +61,8 @@ class Task:
 @dataclass(frozen=True)
 class Result:
     """`left_out` says why, or nothing. `says`: the command of each way of asking; `right`: whether it does what the
-    reference does. `evidence`: for the best guess, from which its confidence is computed when the table is made."""
+    reference does. `given`: whether the best guess was given as the answer. `evidence`: for the best guess, from
+    which its confidence is computed when the table is made."""
 
     name: str
     query: str
@@ -69,6 +70,7 @@ class Result:
     left_out: str = ""
     says: dict[str, str] = field(default_factory=dict)
     right: dict[str, bool] = field(default_factory=dict)
+    given: bool = False
     evidence: dict[str, float] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -183,7 +185,8 @@ def main() -> None:
     else:
         chosen = list(tasks(arguments.data))
     lines = arguments.out.read_text("utf-8").splitlines() if arguments.out.exists() else []
-    results = {result.name: result for result in (Result(**json.loads(line)) for line in lines)}
+    rows = [json.loads(line) for line in lines]
+    results = {row["name"]: Result(**row) for row in rows if "given" in row or row["left_out"]}  # others: asked again
     loaded = None
     if not arguments.no_model:
         from model.weights.catalogue import load
@@ -219,7 +222,8 @@ def evaluate(task: Task, sandbox: object, index: Index | None, loaded: tuple[obj
             if loaded is not None and index is None:
                 says["plain prompt"] = plain(task.query, *loaded)
             right = {way: same(task.gold, gold, one) for way, one in zip(says, trials.run(list(says.values())))}
-    return Result(task.name, task.query, task.gold, "", says, right, dict(answer.evidence), seconds)
+    given = bool(answer.command)
+    return Result(task.name, task.query, task.gold, "", says, right, given, dict(answer.evidence), seconds)
 
 
 def _row(way: str, right: int, count: int, given: int) -> tuple[str, ...]:
@@ -233,7 +237,7 @@ def report(every: list[Result], of: int, arguments: argparse.Namespace) -> None:
             print(f"left out {result.name}: {result.left_out}")
     results = [result for result in every if not result.left_out]
     sure = [(confidence(result.evidence), result.right["best guess"]) for result in results if result.evidence]
-    given = [right for sureness, right in sure if sureness >= SURE]
+    given = [result.right["best guess"] for result in results if result.given]
     rows = [_row("answer", sum(given), len(results), len(given))]
     for way in results[0].says if results else []:
         right, said = sum(result.right[way] for result in results), sum(bool(result.says[way]) for result in results)

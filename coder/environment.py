@@ -35,6 +35,13 @@ class Environment:
         """Whether there is somebody to ask: never prompt otherwise."""
         return self.stdin.isatty() and self.stderr.isatty()
 
+    def write(self, text: str) -> None:
+        """A result on stdout, at once: as it is, but without control characters where that is a terminal."""
+        from sandbox.text import clean
+
+        self.stdout.write(clean(text) if self.stdout.isatty() else text)
+        self.stdout.flush()
+
     @cached_property
     def config_dir(self) -> Path:
         from platformdirs import user_config_path
@@ -50,36 +57,42 @@ class Environment:
 
     @cached_property
     def console(self) -> Console:
-        """For people: progress, questions and errors, on stderr."""
+        """For people: progress, questions and errors, on stderr. `:100:` stays what it is: it is no emoji."""
         from rich.console import Console
 
-        return Console(file=self.stderr, highlight=False)
+        return Console(file=self.stderr, highlight=False, emoji=False, _environ=self.variables)
 
     @cached_property
     def output(self) -> Console:
         """For results, on stdout: no colour and no wrapping when it is not a terminal."""
         from rich.console import Console
 
-        return Console(file=self.stdout, highlight=False, soft_wrap=True)
+        return Console(file=self.stdout, highlight=False, soft_wrap=True, emoji=False, _environ=self.variables)
 
     def tell(self, message: str) -> None:
-        """One plain line for people, on stderr."""
-        self.console.print(message, markup=False, soft_wrap=True)
+        """One plain line for people, on stderr; control characters that it holds are left out."""
+        self._plain(message)
 
     def report(self, failure: Failure) -> None:
         """What went wrong and what to do next, on stderr."""
         self.console.print("error:", style="bold red", end=" ")
-        self.console.print(failure.message, markup=False, soft_wrap=True)
+        self._plain(failure.message)
         if failure.hint:
-            self.console.print(failure.hint, markup=False, soft_wrap=True)
+            self._plain(failure.hint)
 
     def ask(self, question: str, answers: Mapping[str, str]) -> str:
         """One of the keys of `answers`, asked for until it is given; the last one at the end of input."""
         choices = " / ".join(f"[{key}]{answer.removeprefix(key)}" for key, answer in answers.items())
         while True:
-            self.console.print(f"{question} {choices}: ", markup=False, end="", soft_wrap=True)
+            self._plain(f"{question} {choices}: ", end="")
             line = self.stdin.readline()
             if not line:
                 return list(answers)[-1]
             if (key := line.strip().casefold()[:1]) in answers:
                 return key
+
+    def _plain(self, text: str, end: str = "\n") -> None:
+        """Messages quote files, servers and models: what would steer the terminal is taken out of them."""
+        from sandbox.text import clean
+
+        self.console.print(clean(text), markup=False, end=end, soft_wrap=True)

@@ -128,6 +128,16 @@ class Ledger:
         for entry in entries:
             shutil.rmtree(self.folder / entry, ignore_errors=True)
 
+    @property
+    def written(self) -> float:
+        """When the index was written last, or else the folder made; in seconds since 1970."""
+        index = self.folder / "index.json"
+        return (index if index.exists() else self.folder / "root").stat().st_mtime
+
+    def drop(self) -> None:
+        """Removes the folder with all that is in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
 
 @contextmanager
 def locked(path: Path, wait: float = 0.0) -> Iterator[None]:

@@ -129,6 +129,8 @@ class Endpoint:
         if tools and options.schema is None and options.tool_choice != "none":
             body["tools"] = [{"type": "function", "function": function_field(tool)} for tool in tools]
             body["tool_choice"] = choice_field(options.tool_choice)
+            if not options.parallel:
+                body["parallel_tool_calls"] = False
         if options.schema is None:
             yield from self._request("POST", "/chat/completions", body, options)
             return

@@ -12,6 +12,8 @@ from referencing.jsonschema import EMPTY_REGISTRY
 
 from model.chat import Tool
 
+_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")  # keywords over names
+
 
 def closed(schema: Any) -> Any:
     """`schema` where objects that list their properties admit no others unless they say so."""
@@ -26,17 +28,47 @@ def closed(schema: Any) -> Any:
 
 
 def calls_schema(tools: Sequence[Tool], parallel: bool) -> dict[str, Any]:
-    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools."""
-    calls = [
-        {
-            "type": "object",
-            "properties": {"name": {"const": tool.name}, "arguments": closed(dict(tool.parameters))},
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        }
-        for tool in tools
-    ]
-    return {"type": "array", "items": {"anyOf": calls}, "minItems": 1} | ({} if parallel else {"maxItems": 1})
+    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools.
+
+    A tool's schema that refers to its own parts moves to the root's `$defs`, and its references with it: they count
+    from the root."""
+    calls: list[dict[str, Any]] = []
+    moved: dict[str, Any] = {}
+    for index, tool in enumerate(tools):
+        arguments = closed(dict(tool.parameters))
+        place = f"#/$defs/{index}"
+        referring = _referring(arguments, place)
+        if referring != arguments:
+            # An $id would make the part a document of its own, whose root its references could not leave
+            moved[str(index)] = {key: value for key, value in referring.items() if key != "$id"}
+            arguments = {"$ref": place}
+        calls.append(
+            {
+                "type": "object",
+                "properties": {"name": {"const": tool.name}, "arguments": arguments},
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+        )
+    schema: dict[str, Any] = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
+    return schema | ({} if parallel else {"maxItems": 1}) | ({"$defs": moved} if moved else {})
+
+
+def _referring(schema: Any, place: str, names: bool = False) -> Any:
+    """`schema` with the references to its own root and parts led to `place`. `names`: the keys are not keywords."""
+    if isinstance(schema, list):
+        return [_referring(item, place) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if not names and key == "$ref" and isinstance(value, str) and (value == "#" or value.startswith("#/")):
+            result[key] = place + value[1:]
+        elif not names and key in ("enum", "const", "default"):
+            result[key] = value
+        else:
+            result[key] = _referring(value, place, not names and key in _NAMED)
+    return result
 
 
 def mismatch(value: Any, schema: Mapping[str, Any]) -> str | None:

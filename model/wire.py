@@ -65,6 +65,8 @@ class Draft:
             name = call["name"]
             if name not in known:
                 return [], f"there is no tool called {name!r}"
+            if options.tool_choice not in ("auto", "required", name):
+                return [], f"{name} was called, but tool_choice is {options.tool_choice!r}"
             try:
                 arguments = json.loads(call["arguments"] or "{}")
             except (ValueError, RecursionError) as error:
@@ -74,13 +76,16 @@ class Draft:
             if wrong := mismatch(arguments, known[name].parameters):
                 return [], f"the arguments of {name} do not fit: {wrong}"
             calls.append(ToolCall(name, arguments, call["id"] or f"call_{uuid.uuid4().hex[:16]}"))
+        if len(calls) > 1 and not options.parallel:
+            return [], f"{len(calls)} tools were called; one at a time is allowed"
         if not calls and options.tool_choice not in ("auto", "none") and tools:
             return [], "a tool call was required, and there is none"
         return calls, None
 
 
 def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
-    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else.
+    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else, and for
+    a stream that ends before the answer does.
 
     {} stands for a line without data, such as the comments that keep a connection alive: nothing was said, but whoever
     waits can look whether it still wants to.
@@ -89,11 +94,16 @@ def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
         response.read()
         yield _object(response.text)
         return
+    ended = False
     for line in response.iter_lines():
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
         if data == "[DONE]":
             return
-        yield _object(data) if data else {}
+        piece: Mapping[str, Any] = _object(data) if data else {}
+        ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or [])
+        yield piece
+    if not ended:
+        raise ChatError("the answer broke off: its stream ended without a finish_reason and without [DONE]")
 
 
 def _object(text: str) -> Mapping[str, Any]:

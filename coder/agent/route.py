@@ -7,9 +7,14 @@ from typing import Literal
 
 Kind = Literal["shell", "fix", "agent"]
 
+_BROKEN = r"\b(?:tests?(?! folder| director)|suite|bugs?|failures?|failing|broken)\b"
+_MEND = r"(?<![\w./-])(?:fix|repair|debug)(?![\w./-])"  # the verb, not a file that is called so
 _REPAIR = re.compile(
-    r"\b(fix|repair|debug|make)\b.*\b(tests?|suite|bugs?|failures?|failing|broken)\b|\bfix (it|this)\b", re.IGNORECASE
-)
+    rf"(?:^\W*(?:please\W+)?|[,;:.]\s+|\b(?:and|then|I|we)\s+){_MEND}(?:.*{_BROKEN}|\s+(?:it|this|them)\b)"
+    r"|\bmake\b.*\b(?:tests?|suite)(?: (?:in|of|under) \S+)?(?: all)? (?:pass|green|work)",
+    re.IGNORECASE,
+)  # said as an order: what is to be done, not what is looked for
+_PERHAPS_REPAIR = re.compile(rf"{_MEND}.*{_BROKEN}|{_MEND}\s+(?:it|this|them)\b", re.IGNORECASE)
 _QUESTION = re.compile(
     r"^\s*(how (do|can|would|to)\b|what command|which command|show me (how|the command))", re.IGNORECASE
 )
@@ -41,4 +46,4 @@ def route(request: str) -> Kind:
         return "shell"
     if _ACTS.match(request) and _THINGS.search(request) and not _PROGRAMMING.search(request):
         return "shell"
-    return "agent"
+    return "fix" if _PERHAPS_REPAIR.search(request) else "agent"

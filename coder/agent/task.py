@@ -24,10 +24,9 @@ from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure
 from coder.journal import Entry
 from coder.patch import Version, unified_diff
-from coder.trust import Standing, Trust
+from coder.trust import Standing, Trust, covered_files
 from sandbox.contract import MIB
 from sandbox.contract import Limits as RunLimits
-from sandbox.testing.protected import is_protected
 from sandbox.text import clean
 
 if TYPE_CHECKING:
@@ -124,7 +123,7 @@ class Task:
         unchanged = Verdict(problem="nothing was changed", lost=harvest.lost)
         verdict = self._tests.verdict(harvest) if paths else unchanged
         report = Report(harvest, unified_diff(harvest.changes), verdict, self._commands())
-        tests = tuple(path for path in paths if is_protected(path))
+        tests = tuple(path for path in paths if self._tests.are_in(path))
         commands = tuple(asdict(command) for command in report.commands)
         self.engine.listener(
             events.Handover(tuple(paths), report.diff, harvest.left_out, commands, self._redact(str(verdict)), tests)
@@ -217,16 +216,17 @@ class Task:
     def _advice(self) -> str:
         """What AGENTS.md says, where the user has looked at it: advice to the model and nothing else."""
         try:
-            text = self.workspace.read(ADVICE).data.decode("utf-8", "replace")
+            advice = self.workspace.read(ADVICE)
         except (FileNotFoundError, Conflict):
             return ""
-        standing = Trust(self.engine.state).standing(self.engine.repository.root)
+        root = self.engine.repository.root
+        standing = Trust(self.engine.state).standing(root, {**covered_files(root), ADVICE: advice})
         if standing is not Standing.TRUSTED:
             self.engine.listener(
                 shared.Notice(f"{ADVICE} is not passed on: this project is {standing.value} (`coder trust`)")
             )
             return ""
-        return text
+        return advice.data.decode("utf-8", "replace")
 
 
 def _note(request: str) -> str:

@@ -64,6 +64,7 @@ class Tests:
 
     def __init__(self, engine: Engine, workspace: Workspace, left_s: Callable[[], float]) -> None:
         self._engine, self._workspace, self._left_s = engine, workspace, left_s
+        self._test_files: set[str] = set()
 
     def observe(self, nodes: Sequence[str]) -> Observation:
         """As a tool, on the copy as it is: how many pass, and why those fail that do."""
@@ -100,12 +101,17 @@ class Tests:
             after = self._run(tree, sandbox)
         except TestsNotRun as error:
             return Verdict(broken=self._passed_before(sandbox), problem=f"the tests cannot be run: {error}")
-        if not after.failing and not any(is_protected(path) for path in changed):
+        # Where tests may have changed or gone, it takes those from before to tell.
+        if not after.failing and not any(self.are_in(path) or not (tree.root / path).exists() for path in changed):
             return Verdict(len(after.passing))
         before = self._passed_before(sandbox)
         passing = {*after.passing, *after.flaky}
         broken = tuple(node for node in before if node not in passing)
         return Verdict(len(after.passing), after.failing, broken)
+
+    def are_in(self, path: str) -> bool:
+        """Whether a file is of tests or configures them: by its name, or by the runs so far."""
+        return is_protected(path) or path in self._test_files
 
     def _passed_before(self, sandbox: TimedSandbox) -> tuple[str, ...]:
         try:
@@ -137,4 +143,5 @@ class Tests:
             tester.close()
         if not sandbox.left_s and any(test.timed_out for test in baseline.tests.values()):
             raise late  # it was cut off, which says nothing of the test
+        self._test_files.update(baseline.test_files)
         return baseline

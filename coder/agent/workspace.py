@@ -101,11 +101,11 @@ class Workspace:
         self.version += 1
 
     def files(self, folder: str = "") -> Iterator[str]:
-        """Files under `folder` that may be read, in order."""
+        """Files under `folder` that may be read and whose names can be told, in order."""
         if folder:
             parts(folder)
         for path in sorted(_regular(self.tree.root, folder)):
-            if path in self._own or not self.repository.rules.hidden(path):
+            if path in self._own or (path.isprintable() and not self.repository.rules.hidden(path)):
                 yield path
 
     # -- commands ------------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from coder.exit_status import ExitStatus
 from coder.failure import Failure
 
 if TYPE_CHECKING:
+    from coder.cli.task_run import Runner, Wishes
     from coder.environment import Environment
 
 MaxSteps = Annotated[int, typer.Option(metavar="N", min=1, help="Answers of the model at most.")]
@@ -62,51 +63,64 @@ def do(
     Examples: `coder do "rename clamp to limit everywhere" --endpoint http://127.0.0.1:8000/v1`;
     `coder do "list the ten largest files"`; `coder do "add a --quiet flag" --apply --json`.
 
-    Exit status: 0 done, and applied where something changed; 5 a diff that was not applied; 11 not finished within the
-    limits; 9 the model cannot be used; docs/exit_codes.md has all.
+    Exit status: 0 done, and applied where something changed; 5 a change that was not applied; 11 not finished within
+    the limits, or no command known; 9 the model cannot be used; docs/exit_codes.md has all.
     """
     from coder.agent import route
     from coder.agent.trajectory import Trajectory
     from coder.cli.task_run import Runner, Wishes, run_to_exit
 
     environment: Environment = context.obj
-    if not request.strip():
-        raise Failure(ExitStatus.USAGE, "the request is empty")
     wishes = Wishes(
         Limits(max_steps, timeout, max_tokens), apply, ask, read_only, thinking, as_json, open_result, not no_mcp
     )
     runner = Runner(environment, environment.cwd / path, wishes, model=model, endpoint=endpoint, python=python)
 
     def work() -> ExitStatus:
+        if not request.strip():
+            raise Failure(ExitStatus.USAGE, "the request is empty")
         chosen = runner.chosen()
-        if chosen is None:
-            return _embedded(context, request, path, route(request), as_json, apply)
-        root = runner.engine.repository.root
-        return runner.carry_out(chosen, Trajectory.create(environment.state_dir, request, root, chosen.name))
+        if chosen is not None:
+            root = runner.engine.repository.root
+            return runner.carry_out(chosen, Trajectory.create(environment.state_dir, request, root, chosen.name))
+        kind = route(request)
+        if kind == "fix":
+            runner.ends = False
+            return _fix(context, path, wishes, python)
+        if kind == "shell":
+            return _answer(runner, request)
+        raise Failure(
+            ExitStatus.MODEL_FAILED,
+            "the embedded model cannot do that: it answers shell questions, and repairs failing tests (`coder fix`)",
+            "Name a stronger one: --endpoint URL for a server, --model for a checkpoint that was taught to chat.",
+        )
 
     raise typer.Exit(run_to_exit(runner, work))
 
 
-def _embedded(
-    context: typer.Context, request: str, path: Path, kind: str, as_json: bool, apply: bool | None
-) -> ExitStatus:
-    """What the embedded model can do by itself. Raises Failure for everything else."""
-    if kind == "fix":
-        import typer.main
+def _fix(context: typer.Context, path: Path, wishes: Wishes, python: str | None) -> ExitStatus:
+    """`coder fix` with what was typed here and means something there. It ends `--json` by itself."""
+    import typer.main
 
-        from coder.cli.fix import app
+    from coder.cli.fix import app
 
-        arguments = [str(path), *(["--json"] if as_json else [])]
-        if apply is not None:
-            arguments.append("--apply" if apply else "--dry-run")
-        command = typer.main.get_command(app)
-        return ExitStatus(command.main(arguments, "coder fix", standalone_mode=False, obj=context.obj) or 0)
-    if kind == "shell":
-        from coder.shell import answer
+    arguments = [str(path), *(["--json"] if wishes.as_json else []), *(["--python", python] if python else [])]
+    source = context.get_parameter_source("timeout")
+    if source is not None and source.name == "COMMANDLINE":  # a repair has a limit of its own by default
+        arguments += ["--timeout", str(wishes.limits.seconds)]
+    if wishes.applies is not None:
+        arguments.append("--apply" if wishes.applies else "--dry-run")
+    command = typer.main.get_command(app)
+    return ExitStatus(command.main(arguments, "coder fix", standalone_mode=False, obj=context.obj) or 0)
 
-        return answer(request, context.obj, context.obj.cwd / path, as_json=as_json)
-    raise Failure(
-        ExitStatus.MODEL_FAILED,
-        "the embedded model cannot do that: it answers shell questions, and repairs failing tests (`coder fix`)",
-        "Name a stronger one: --endpoint URL for a server, --model for a checkpoint that was taught to chat.",
+
+def _answer(runner: Runner, request: str) -> ExitStatus:
+    """A shell question. Raises Failure."""
+    from coder.shell import answer
+
+    wishes = runner.wishes
+    status, message = answer(
+        request, runner.environment, runner.root, runner.listener, as_json=wishes.as_json, apply=wishes.applies
     )
+    runner.finish(status, message)
+    return status

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import threading
-from typing import TextIO
+from collections.abc import Mapping
+from typing import Any, TextIO
 
 from coder import events
 
@@ -18,8 +19,20 @@ class JsonLines:
         self.lock = threading.Lock()
 
     def __call__(self, event: events.Event) -> None:
-        from coder.repository.secrets import redact
-
+        line = json.dumps(_redacted(event.to_json()))
         with self.lock:
-            self.stream.write(redact(json.dumps(event.to_json())) + "\n")
+            self.stream.write(line + "\n")
             self.stream.flush()
+
+
+def _redacted(value: Any) -> Any:
+    """Before it is encoded: behind the `\\t` that JSON makes of a tab, a token no longer begins a word."""
+    from coder.repository.secrets import redact
+
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, Mapping):
+        return {_redacted(key): _redacted(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(one) for one in value]
+    return value

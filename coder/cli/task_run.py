@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,14 @@ from coder.cli.options import open_engine
 from coder.cli.task_display import TaskDisplay
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Failure
+from coder.failure import Failure, unexpected
+from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.agent.models import Chosen
     from coder.agent.task import Report, Task
     from coder.agent.trajectory import Trajectory
+    from coder.engine import Engine
 
 PREVIEWED = (".html", ".htm", ".pdf", ".svg", ".tex")
 
@@ -40,19 +43,32 @@ class Wishes:
     open_result: bool = False
     servers: bool = True
 
+    @property
+    def applies(self) -> bool | None:
+        """As `apply`; with `read_only` False."""
+        return False if self.read_only else self.apply
+
 
 class Runner:
-    """One task for one command. `typed` are settings from the command line."""
+    """One task for one command. `typed` are settings from the command line. The engine is opened when it is first used,
+    in the work that `run_to_exit` looks after."""
 
     def __init__(self, environment: Environment, root: Path, wishes: Wishes, **typed: Any) -> None:
-        self.environment, self.wishes = environment, wishes
+        self.environment, self.root, self.wishes = environment, root, wishes
         self.listener: Callable[[shared.Event], None] = (
             JsonLines(environment.stdout) if wishes.as_json else TaskDisplay(environment, wishes.thinking > 0)
         )
         self.begun = time.monotonic()
         self.task = ""
+        self.ends = True
+        """Whether the last event of `--json` is the task's: not where another command takes over, that has its own."""
         self._used: budget.Budget | None = None
-        self.engine = open_engine(environment, root, self.listener, **typed)
+        self._typed = typed
+
+    @cached_property
+    def engine(self) -> Engine:
+        """Raises Failure."""
+        return open_engine(self.environment, self.root, self.listener, not self.wishes.as_json, **self._typed)
 
     def chosen(self) -> Chosen | None:
         from coder.agent.models import choose
@@ -86,7 +102,7 @@ class Runner:
 
     def finish(self, status: ExitStatus, message: str) -> None:
         """The last event of `--json`."""
-        if self.wishes.as_json:
+        if self.wishes.as_json and self.ends:
             used = self._used
             seconds = round(time.monotonic() - self.begun, 3)
             steps, tokens = (used.steps, used.tokens) if used else (0, 0)
@@ -148,7 +164,7 @@ class Runner:
         if self.wishes.as_json:
             return
         if answer:
-            self.environment.stdout.write(text.rstrip() + "\n")
+            self.environment.write(text.rstrip() + "\n")
         else:
             self.environment.tell(text)
 
@@ -163,7 +179,7 @@ class Runner:
         self._pause()
         kinds = {"run": "Run", "server": "Start the MCP server", "tool": "Call"}
         answers = {"y": "yes", "a": "always exactly this here", "n": "no"}
-        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {request.shown}?", answers)
+        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {visible(request.shown)}?", answers)
         if answer != "n":
             return Answer(True, lasting=answer == "a")
         self.environment.tell("Why not? The model is told; empty for no reason.")
@@ -194,16 +210,28 @@ class Runner:
 
 
 def run_to_exit(runner: Runner, work: Callable[[], ExitStatus]) -> ExitStatus:
-    """`work`, its failures told in the way that the user wants."""
+    """`work`, its failures told in the way that the user wants: with `--json`, whatever happens, a result is the last
+    line."""
     try:
         return work()
     except Failure as failure:
-        runner.finish(failure.status, failure.message)
-        if runner.wishes.as_json:
-            return failure.status
-        raise
+        return _failed(runner, failure)
+    except BrokenPipeError:
+        raise  # nobody reads the result
+    except OSError as error:
+        return _failed(runner, unexpected(error))
     except KeyboardInterrupt:
         runner.finish(ExitStatus.INTERRUPTED, "interrupted")
         if runner.task:
             runner.environment.tell(f"`coder tasks resume {int(runner.task)}` goes on from the last whole step")
         raise
+    except Exception as error:
+        runner.finish(ExitStatus.INTERNAL_ERROR, unexpected(error).message)
+        raise
+
+
+def _failed(runner: Runner, failure: Failure) -> ExitStatus:
+    runner.finish(failure.status, failure.message)
+    if runner.wishes.as_json:
+        return failure.status
+    raise failure

@@ -59,35 +59,24 @@ def list_tasks(
             print(json.dumps(_facts(trajectory)))
             continue
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.time))
-        print(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}")
+        environment.write(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}\n")
 
 
 @app.command()
 def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
     """Show what was asked, said and done in a task, and what came of it."""
     from coder.agent.trajectory import Trajectory
-    from coder.cli.task_display import show_diff
-    from coder.patch import Change, Version, unified_diff
-    from coder.repository import Repository
-    from sandbox.text import clean
+    from coder.cli.display import print_diff
 
     environment: Environment = context.obj
     trajectory = Trajectory.open(environment.state_dir, task)
     steps = trajectory.steps()
-    repository = Repository.open(Path(trajectory.head.root))
-    changes = []
-    for path, saved in trajectory.files().items():
-        try:
-            before = None if not saved.base else repository.read(path)
-        except (OSError, Failure):
-            continue
-        after = None if saved.data is None else Version(saved.data)
-        changes.append(Change(path, before, after))
-    diff = unified_diff(changes)
+    diff, edited = _diff(trajectory)
     if as_json:
         notes = [note for step in steps for note in step.notes]
         commands = [command for step in steps for command in step.commands]
-        print(json.dumps({**_facts(trajectory), "notes": notes, "commands": commands, "diff": diff}))
+        facts = {**_facts(trajectory), "notes": notes, "commands": commands, "diff": diff, "changed_since": edited}
+        print(json.dumps(facts))
         return
     head = trajectory.head
     environment.tell(f"task {int(head.id)}, {head.status}: {head.message}".rstrip(": "))
@@ -98,8 +87,10 @@ def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
             for call in message.tool_calls:
                 environment.tell(f"  call {call.name} {json.dumps(dict(call.arguments))[:200]}")
             if message.content.strip():
-                environment.tell(f"{message.role}: {clean(message.content.strip()[:600])}")
-    show_diff(environment, diff)
+                environment.tell(f"{message.role}: {message.content.strip()[:600]}")
+    print_diff(environment, diff)
+    if edited:
+        environment.tell(f"changed since, so not in the diff: {', '.join(edited)}")
 
 
 @app.command()
@@ -129,23 +120,47 @@ def resume(
     from coder.cli.task_run import Runner, Wishes, run_to_exit
 
     environment: Environment = context.obj
-    trajectory = Trajectory.open(environment.state_dir, task)
-    if trajectory.head.status == APPLIED:
-        raise Failure(
-            ExitStatus.USAGE, f"task {task} was applied", "`coder undo` takes it back; `coder do` begins another."
-        )
     wishes = Wishes(
         Limits(max_steps, timeout, max_tokens), apply, ask, read_only, thinking, as_json, open_result, not no_mcp
     )
-    runner = Runner(environment, Path(trajectory.head.root), wishes, model=model, endpoint=endpoint, python=python)
+    runner = Runner(environment, environment.cwd, wishes, model=model, endpoint=endpoint, python=python)
 
     def work() -> ExitStatus:
+        trajectory = Trajectory.open(environment.state_dir, task)
+        if trajectory.head.status == APPLIED:
+            raise Failure(
+                ExitStatus.USAGE, f"task {task} was applied", "`coder undo` takes it back; `coder do` begins another."
+            )
+        runner.root = Path(trajectory.head.root)  # before the engine is opened there
         chosen = runner.chosen()
         if chosen is None:
             raise Failure(ExitStatus.MODEL_FAILED, "no model is named", "Name one with --endpoint or --model.")
         return runner.carry_out(chosen, trajectory, more)
 
     raise typer.Exit(run_to_exit(runner, work))
+
+
+def _diff(trajectory: Trajectory) -> tuple[str, list[str]]:
+    """What the task comes to, against the user's files; and those of them that are neither what the task found nor what
+    it made of them. Raises Failure where the project is gone."""
+    from coder.patch import Change, Version, unified_diff
+    from coder.repository import Repository
+
+    repository = Repository.open(Path(trajectory.head.root))
+    changes, edited = [], []
+    for path, saved in trajectory.files().items():
+        try:
+            now: Version | None = repository.read(path)
+        except (FileNotFoundError, NotADirectoryError):
+            now = None
+        except (OSError, Failure):
+            continue
+        after = None if saved.data is None else Version(saved.data, 0o755 if saved.executable else 0o644)
+        if (now.hash if now else "") == saved.base:
+            changes.append(Change(path, now, after))
+        elif (now and now.data) != (after and after.data):
+            edited.append(path)
+    return unified_diff(changes), edited
 
 
 def _facts(trajectory: Trajectory) -> dict[str, Any]:

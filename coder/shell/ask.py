@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder.shell import choose, expect
-from coder.shell.confidence import SURE, confidence, evidence
+from coder.shell.confidence import GLANCE, SURE, confidence, evidence
 from coder.shell.examples import Index
 from coder.shell.explain import Part, explain
 from coder.shell.manual import Manual
+from coder.shell.mend import mended
 from coder.shell.propose import Proposal, Question, propose, understand
 from coder.shell.safety import Effect, Safety, classify
 from coder.shell.tree import Tree
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 
 PROPOSED = 60  # commands that are looked at more closely
 TRIED = 48  # commands that are run
+MENDED = 8  # of those that failed, how many are run again as their complaints say how to mend them
 FAINT = 0.2  # below this confidence the model is asked too: where examples know better, its word makes answers worse
 EXPECTED = 0.5  # weight of what the question lets one expect, tuned on InterCode's first file system
 
@@ -81,11 +85,18 @@ def ask(question: str, tree: Tree, parts: Parts) -> Answer:
 def _chosen(asked: Question, proposals: list[Proposal], tree: Tree, parts: Parts, manual: Manual) -> Answer:
     """The best of the proposals, by what they say and by what they do on the copy."""
     place = parts.place or tree.root
-    judged = [(one, classify(one.command, place)) for one in proposals]
-    judged = [(one, safety) for one, safety in judged if "whole project" not in safety.reason]
-    outcomes = _try([one.command for one, safety in judged[:TRIED] if safety.effect is not Effect.REFUSED], tree, parts)
-    safeties = {one.command: safety for one, safety in judged}
-    tried = [one for one, _ in judged[:TRIED]]
+    safeties = {one.command: classify(one.command, place) for one in proposals}
+    tried = [one for one in proposals if "whole project" not in safeties[one.command].reason][:TRIED]
+    with _runner(tree, parts) as run:
+        outcomes = run([one.command for one in tried if safeties[one.command].effect is not Effect.REFUSED])
+        again = []
+        for one in islice(_mended(tried, outcomes, tree, place), MENDED):
+            safety = classify(one.command, place)
+            if one.command not in safeties and safety.effect is not Effect.REFUSED and manual.possible(one.command):
+                safeties[one.command] = safety
+                again.append(one)
+        outcomes |= run([one.command for one in again])
+    tried += again
     groups = choose.clusters(_weighed(asked, tried, outcomes), [outcomes.get(one.command) for one in tried])
     if not groups:
         return Answer("", "", Safety(Effect.REFUSED, "nothing like it is known"), (), None, 0.0, (), tree.whole)
@@ -93,10 +104,11 @@ def _chosen(asked: Question, proposals: list[Proposal], tree: Tree, parts: Parts
     command = best.proposals[0].command
     found = evidence(asked, best)
     sure = confidence(found)
+    harmless = safeties[command].effect is Effect.READS and not (best.outcome and best.outcome.changes)
     others = [group.proposals[0].command for group in groups[1:]]
     others = [one for one in others if safeties[one].effect is not Effect.REFUSED][:3]
     return Answer(
-        command if sure >= SURE else "",
+        command if sure >= (GLANCE if harmless else SURE) else "",
         command,
         safeties[command],
         tuple(explain(command, manual)),
@@ -118,8 +130,24 @@ def _weighed(asked: Question, tried: list[Proposal], outcomes: dict[str, Outcome
     ]
 
 
-def _try(commands: list[str], tree: Tree, parts: Parts) -> dict[str, Outcome | None]:
-    if parts.sandbox is None or not commands:
-        return {}
+def _mended(
+    tried: Sequence[Proposal], outcomes: Mapping[str, Outcome | None], tree: Tree, place: Path
+) -> Iterator[Proposal]:
+    """The best of those that failed, as their complaints say that they should have been."""
+    ran = [(one, outcome) for one in tried if (outcome := outcomes.get(one.command)) is not None]
+    failed = [(one, outcome) for one, outcome in ran if outcome.returncode != 0 or outcome.stderr.strip()]
+    paths = {*tree.files, *tree.modes}
+    for one, outcome in failed:
+        command = mended(one.command, outcome.stderr, paths, place)
+        if command != one.command:
+            yield replace(one, candidate=replace(one.candidate, command=command))
+
+
+@contextmanager
+def _runner(tree: Tree, parts: Parts) -> Iterator[Callable[[list[str]], dict[str, Outcome | None]]]:
+    """What runs commands on the copy; without a jail it runs none."""
+    if parts.sandbox is None:
+        yield lambda commands: {}
+        return
     with Trials(parts.sandbox, tree, parts.place) as trials:
-        return dict(zip(commands, trials.run(commands)))
+        yield lambda commands: dict(zip(commands, trials.run(commands)))

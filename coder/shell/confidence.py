@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from coder.shell.choose import Cluster
 from coder.shell.propose import TRAITS, Question, traits
 
-SURE = 0.35  # below this no command is given
+SURE = 0.35  # below this no command is given that writes, or that could not be tried
+GLANCE = 0.2  # below this none at all: what only reads is shown with its output, and a wrong one costs a glance
 WEIGHTS: Mapping[str, float] = {
     "bias": -2.2, "share": 1.3, "likeness": 0.3, "does": 1.8, "missed": -0.7, "against": -1.0, "idle": -0.7,
 }  # fmt: skip

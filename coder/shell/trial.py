@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import stat
 from collections.abc import Sequence
@@ -126,10 +127,17 @@ class Trials:
     def _leave(self, text: str) -> str:
         return text.replace(self._inside, self._outside)
 
+    def _content(self, encoded: str | None) -> bytes | None:
+        """Of a file, with the paths that a command wrote into it as the user knows them. An archive stays as it is."""
+        data = None if encoded is None else base64.b64decode(encoded)
+        if data is None or b"\0" in data:
+            return data
+        return data.replace(os.fsencode(self._inside), os.fsencode(self._outside))
+
     def _read(self, line: list[Any]) -> Outcome:
         code, out, err, files, count = line
         changes = tuple(
-            Change(path, mode, link, None if data is None else base64.b64decode(data))
+            Change(path, mode, link and self._leave(link), self._content(data))
             for path, (mode, link, data) in sorted(files.items())
         )
         return Outcome(code, self._leave(out), self._leave(err), changes, count == len(changes))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 
-from benchmarks.intercode import same, tasks
+import pytest
+
+from benchmarks.intercode import Result, report, same, tasks
 from benchmarks.intercode_trees.grow import grow
 from benchmarks.intercode_trees.heldout import PLACE, set_aside, shares
 from benchmarks.intercode_trees.mutate import mutants
@@ -55,3 +58,13 @@ def test_tasks_are_about_the_place_that_is_named_most(tmp_path: Path) -> None:
 def test_reliability_by_ranges() -> None:
     found = shares([(0.1, False), (0.3, True), (0.4, False), (1.0, True)], (0.0, 0.2, 0.5, 1.0))
     assert found == [("0.00-0.20", 1, 0.1, 0.0), ("0.20-0.50", 2, 0.35, 0.5), ("0.50-1.00", 1, 1.0, 1.0)]
+
+
+def test_an_answer_is_what_was_given_not_what_a_threshold_says_later(capsys: pytest.CaptureFixture[str]) -> None:
+    def result(name: str, given: bool, right: bool) -> Result:
+        return Result(name, "q", "ls", "", {"best guess": "ls"}, {"best guess": right}, given, {"bias": 1.0})
+
+    every = [result("a", True, True), result("b", True, False), result("c", False, True), Result("d", "q", "x", "no")]
+    report(every, 4, Namespace(save=False))
+    lines = capsys.readouterr().out.splitlines()
+    assert "answer  1 of 3  33%  2  50%" in lines and "best guess  2 of 3  67%  3  67%" in lines

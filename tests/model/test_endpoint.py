@@ -133,6 +133,40 @@ def test_malformed_calls_go_back_and_never_come_out(server, bad, complaint) -> N
         whole(endpoint.reply(ASK, [CLOCK]))
 
 
+def test_a_stream_that_ends_before_the_answer_is_an_error(server) -> None:
+    endpoint, script = server
+    headers = {"content-type": "text/event-stream"}
+    half = b'data: {"choices": [{"delta": {"content": "half"}}]}\n'
+    for cut in (half, b"", b"data: "):
+        script.answers.append((200, headers, cut))
+        with pytest.raises(ChatError, match="broke off"):
+            whole(endpoint.reply(ASK))
+    script.answers += [(200, headers, half + b"data: [DONE]\n"), stream({"content": "half"}, done=False)]
+    assert [whole(endpoint.reply(ASK)).text for _ in range(2)] == ["half", "half"], "one sign of the end will do"
+
+
+@pytest.mark.parametrize(
+    ("bad", "options", "complaint"),
+    [
+        (call("watch", "{}"), ChatOptions(tool_choice="clock"), "tool_choice is 'clock'"),
+        (call("clock", '{"zone": "CET"}'), ChatOptions(tool_choice="none"), "tool_choice is 'none'"),
+        (
+            [{"tool_calls": [{"index": at, "function": {"name": "watch", "arguments": "{}"}}]} for at in range(2)],
+            ChatOptions(parallel=False),
+            "one at a time",
+        ),
+    ],
+)
+def test_calls_that_were_not_allowed_go_back(server, bad, options, complaint) -> None:
+    endpoint, script = server
+    good = {"content": "no call"} if options.tool_choice == "none" else call("clock", '{"zone": "CET"}')
+    script.answers += [stream(*bad), stream(*(good if isinstance(good, tuple) else (good,)))]
+    reply = whole(endpoint.reply(ASK, [CLOCK, Tool("watch")], options))
+    assert [one.name for one in reply.tool_calls] == ([] if options.tool_choice == "none" else ["clock"])
+    assert complaint in script.seen[1]["body"]["messages"][-1]["content"]
+    assert script.seen[0]["body"].get("parallel_tool_calls") is (None if options.parallel else False)
+
+
 def test_schema_is_asked_for_in_words_where_the_server_refuses_it(server) -> None:
     endpoint, script = server
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}

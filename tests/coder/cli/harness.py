@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,13 +37,14 @@ class Outcomes:
 
 
 class Program:
-    """`coder` with a home of its own. `answers` are typed at a terminal; None means that there is none."""
+    """`coder` with a home of its own. `answers` are typed at a terminal; None means that there is none. The terminal
+    knows no colours, so that whatever steers it came from elsewhere."""
 
     def __init__(self, home: Path, project: Path) -> None:
         self.home = home
         self.project = project
         self.parts: dict[str, Any] = {}
-        self.variables: dict[str, str] = {}
+        self.variables = {"TERM": "dumb", "COLUMNS": "200"}
 
     def __call__(self, *arguments: str, answers: str | None = None) -> Outcomes:
         stream = io.StringIO if answers is None else Terminal
@@ -52,15 +52,14 @@ class Program:
             stdin=stream(answers or ""),
             stdout=io.StringIO(),
             stderr=stream(),
-            variables={"TERM": "dumb", "COLUMNS": "200", **self.variables},
+            variables=self.variables,
             cwd=self.project,
             config=self.home / "config",
             state=self.home / "state",
             parts=self.parts,
         )
         status = main(arguments, environment)
-        plain = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", environment.stderr.getvalue())
-        return Outcomes(status, environment.stdout.getvalue(), plain)
+        return Outcomes(status, environment.stdout.getvalue(), environment.stderr.getvalue())
 
 
 @dataclass

@@ -168,6 +168,7 @@ def test_a_damaged_file_is_no_obstacle(program) -> None:
 
 
 def test_the_progress_bar_is_for_terminals(program) -> None:
+    program.variables = {"TERM": "xterm"}
     assert "reading" in program("memory", "build", answers="").stderr
     program("memory", "clear")
     assert "reading" not in program("memory", "build").stderr

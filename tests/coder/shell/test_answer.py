@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import io
-import json
 from pathlib import Path
 
 import pytest
 
 from coder.environment import Environment
+from coder.events import Applied, Event
 from coder.exit_status import ExitStatus
 from coder.shell import choose
 from coder.shell.adapt import Candidate
 from coder.shell.ask import Parts, ask
+from coder.shell.events import ShellAnswer
 from coder.shell.examples import Example
 from coder.shell.expect import fit
 from coder.shell.explain import explain
@@ -21,7 +22,6 @@ from coder.shell.manual import Manual
 from coder.shell.preview import diff
 from coder.shell.propose import Proposal
 from coder.shell.safety import Effect
-from coder.shell.show import as_object
 from coder.shell.tree import Tree
 from coder.shell.trial import Outcome, Trials
 from sandbox.jail import Sandbox
@@ -122,7 +122,8 @@ def test_an_answer_is_explained_tried_and_harmless(sandbox: Sandbox, project: Pa
     assert answer.command and answer.safety.effect is Effect.READS
     assert answer.outcome is not None and answer.outcome.stdout.strip() == "2"
     assert 0 < answer.confidence <= 1 and answer.explanation
-    assert as_object(answer, project)["output"].strip() == "2"
+    told = ShellAnswer.of(answer, project)
+    assert told.output is not None and told.output.strip() == "2" and told.effect == "reads"
 
 
 def test_the_model_is_asked_only_where_the_examples_know_nothing(
@@ -153,8 +154,12 @@ def test_the_command_line_prints_the_command_alone_on_stdout(
     monkeypatch.setattr(show, "_model", lambda environment: None)
     streams = io.StringIO(), io.StringIO()
     environment = Environment(io.StringIO(), *streams, {}, project, tmp_path / "c", tmp_path / "s")
-    assert answer("remove all .txt files", environment, project) is ExitStatus.DONE
+    question = "remove all .txt files"
+    assert answer(question, environment, project) == (ExitStatus.NOT_APPLIED, "nobody was there to ask")
     assert len(streams[0].getvalue().splitlines()) == 1 and "-hello" in streams[1].getvalue()
     assert (project / "notes.txt").exists()
-    assert answer("remove all .txt files", environment, project, as_json=True) is ExitStatus.DONE
-    assert json.loads(streams[0].getvalue().splitlines()[1])["effect"] == "writes"
+    told: list[Event] = []
+    status, command = answer(question, environment, project, told.append, as_json=True, apply=True)
+    assert status is ExitStatus.DONE and not (project / "notes.txt").exists()
+    assert isinstance(told[0], ShellAnswer) and (told[0].command, told[0].effect) == (command, "writes")
+    assert told[1:] == [Applied("000001", ("notes.txt",))] and len(streams[0].getvalue().splitlines()) == 1

@@ -80,9 +80,9 @@ def test_a_token_is_sent_and_has_to_be_there(coder) -> None:
     with over_http("sesame") as url:
         configure(coder, url=url, token_variable="TINY_TOKEN", allow=["add"])
         without = coder.do("add", script=[finish()], answers="y\n")
-        coder.variables = {"TINY_TOKEN": "open"}
+        coder.variables["TINY_TOKEN"] = "open"
         wrong = coder.do("add", script=[finish()], answers="y\n")
-        coder.variables = {"TINY_TOKEN": "sesame"}
+        coder.variables["TINY_TOKEN"] = "sesame"
         done = coder.do("add", script=[call("tiny__add", a=1, b=2), finish("added")], answers="y\n")
     assert "tiny is left out: the variable TINY_TOKEN is not set" in without.stderr
     assert "tiny is left out: it does not answer" in wrong.stderr
