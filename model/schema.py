@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from jsonschema.validators import validator_for
-from referencing.exceptions import Unresolvable
+from referencing.jsonschema import EMPTY_REGISTRY
 
 from model.chat import Tool
 
@@ -72,11 +72,18 @@ def _referring(schema: Any, place: str, names: bool = False) -> Any:
 
 
 def mismatch(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """None where `schema` admits `value`, else one line that says what is wrong and where."""
-    kind = validator_for(schema, default=Draft202012Validator)
+    """None where `schema` admits `value`, else one line that says what is wrong and where.
+
+    Schemas come from others. What one refers to must stand in itself: nothing is fetched. Whatever else it makes the
+    validator raise is its own fault, too.
+    """
     try:
+        kind = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(schema)
-        error = best_match(kind(schema).iter_errors(value))
-    except (SchemaError, Unresolvable) as broken:
-        return f"the schema itself is wrong: {str(broken).splitlines()[0]}"
-    return None if error is None else f"{error.json_path}: {error.message}"
+        error = best_match(kind(schema, registry=EMPTY_REGISTRY).iter_errors(value))
+        return None if error is None else f"{error.json_path}: {error.message}"
+    except RecursionError:
+        return "the schema itself is wrong: it goes too deep, or refers to itself without end"
+    except Exception as broken:
+        reason = str(broken).partition("\n")[0] or type(broken).__name__
+        return f"the schema itself is wrong: {reason}"

@@ -119,7 +119,7 @@ class Runner:
             self.environment.tell(f"not finished: {message}. `coder tasks resume {int(self.task)}` goes on.")
         unfinished = ExitStatus.DONE if finished else ExitStatus.NOT_FINISHED
         if not changed:
-            return unfinished, message, ""
+            return (ExitStatus.NOT_APPLIED if finished and report.harvest.lost else unfinished), message, ""
         wish = self.wishes.apply
         if wish and finished and not report.verdict.worse:
             self._apply(task, report)
@@ -195,7 +195,7 @@ class Runner:
             return []
         from coder.agent.mcp.client import Connections
 
-        connections = stack.enter_context(Connections())
+        connections = stack.enter_context(Connections(self.environment.config_dir, self.environment.variables))
         found: list[Any] = []
         for server in servers:
             answer = approve(server.request())

@@ -1,7 +1,8 @@
-"""The schemas of tool calls."""
+"""The schemas of tool calls, and those that others wrote."""
 
 from __future__ import annotations
 
+import urllib.request
 from typing import Any
 
 import pytest
@@ -42,6 +43,12 @@ TREE = Tool(
     },
 )
 TOOLS = [LETTER, NUMBER, TREE]
+NODES = {
+    "$defs": {
+        "node": {"type": "object", "properties": {"of": {"type": "array", "items": {"$ref": "#/$defs/node"}}}},
+    },
+    "$ref": "#/$defs/node",
+}
 
 
 def wrong(tool: str, **arguments: Any) -> str | None:
@@ -78,3 +85,46 @@ def test_local_models_follow_references(tool: Tool, seed: int) -> None:
         assert calls
         for call in calls:
             assert mismatch(call.arguments, closed(dict(known[call.name].parameters))) is None
+
+
+def test_references_within_a_schema_are_followed() -> None:
+    assert mismatch({"of": [{"of": []}]}, NODES) is None
+    assert "$.of[0].of" in (mismatch({"of": [{"of": 1}]}, NODES) or "")
+    old = {"$schema": "http://json-schema.org/draft-07/schema#", "definitions": {"n": {"type": "integer"}}}
+    said = mismatch({"a": "x"}, {**old, "properties": {"a": {"$ref": "#/definitions/n"}}})
+    assert said == "$.a: 'x' is not of type 'integer'"
+
+
+@pytest.mark.parametrize(
+    "reference", ["http://127.0.0.1:9/x.json", "file:///etc/passwd", "other.json", "//host/x", "#/nowhere", "#nowhere"]
+)
+def test_nothing_is_fetched(monkeypatch, reference) -> None:
+    def fetch(*_: Any, **__: Any) -> None:
+        raise AssertionError("fetched")
+
+    monkeypatch.setattr(urllib.request, "urlopen", fetch)
+    said = mismatch({"a": 1}, {"properties": {"a": {"$ref": reference}}})
+    assert said is not None and said.startswith("the schema itself is wrong") and "fetched" not in said
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"$ref": "http://["},
+        {"$schema": {}, "type": "object"},
+        {"type": 5},
+        {"properties": {"a": {"pattern": "("}}},
+    ],
+)
+def test_a_schema_that_makes_no_sense_is_said_to_be_wrong(schema) -> None:
+    said = mismatch({"a": "x"}, schema)
+    assert said is not None and said.startswith("the schema itself is wrong") and "\n" not in said
+
+
+def test_a_value_that_goes_too_deep_is_no_crash() -> None:
+    deep: Any = {}
+    for _ in range(5_000):
+        deep = {"of": [deep]}
+    assert mismatch(deep, NODES) is not None

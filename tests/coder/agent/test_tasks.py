@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from coder.agent.trajectory import Trajectory
 from coder.trust import Trust
-from tests.coder.agent.scripted import call, calls, finish, malformed, say
+from tests.coder.agent.scripted import broken, call, calls, finish, malformed, say
 
 
 def test_an_edit_of_several_files_is_one_diff(coder) -> None:
@@ -121,12 +122,39 @@ def test_errors_of_tools_go_back_to_the_model(coder) -> None:
             ("list", {"folder": "no"}),
             ("run", {"argv": ["no-such-program"]}),
         ),
-        finish("could not"),
+        finish("could not", done=False),
     ]
-    assert coder.do("break", script=script).status == 0
+    ended = coder.do("break", script=script)
+    assert ended.status == 11 and "not finished: could not" in ended.stderr
     kinds = [(text.partition("\n")[0]) for text in coder.server.results()]
     assert kinds == ["failed", "refused", "done", "refused", "failed", "failed", "failed"]
     assert "read pkg/a.py first" in coder.server.results()[1]
+
+
+def test_an_odd_call_does_not_end_the_task(coder) -> None:
+    everywhere = [("search", {"text": "one", "files": glob}) for glob in (".", "./", "**/", "pkg/**/*.py")]
+    long, half = "a" * 300, "\ud800"
+    cannot = [("read", {"path": long}), ("list", {"folder": long}), ("write", {"path": long, "text": ""})]
+    cannot += [("read", {"path": half}), ("write", {"path": "new.txt", "text": half}), ("search", {"text": half})]
+    script = [calls(*everywhere, *cannot), say(f"half {half}"), finish(f"looked {half}")]
+    done = coder.do("look", "--apply", script=script)
+    assert done.status == 0 and done.stdout == "looked ?\n", done.stderr
+    results = coder.server.results()
+    assert all(text.startswith("done") and "pkg/a.py:1: " in text for text in results[:4]), results
+    assert [text.partition("\n")[0] for text in results[4:]] == ["failed"] * 6
+    assert "half ?" in [turn["content"] for turn in coder.server.seen[-1]]
+
+
+def test_a_task_that_is_given_up_is_not_done(coder) -> None:
+    before = coder.tree()
+    script = [call("write", path="new.txt", text="1\n"), finish("there is no such class", done=False)]
+    ended = coder.do("rename it", "--apply", script=script)
+    assert ended.status == 11 and "not finished: there is no such class" in ended.stderr
+    assert "+1" in ended.stdout and coder.tree() == before
+    assert "given up" in coder("tasks", "list").stdout
+    coder.server.script = [finish("found it")]
+    assert coder("tasks", "resume", "1", *coder.named, "--apply").status == 0
+    assert coder.tree()["new.txt"] == b"1\n"
 
 
 def test_a_malformed_call_is_repaired_once_then_refused(coder) -> None:
@@ -320,6 +348,23 @@ def test_a_server_that_fails_is_said_so(coder) -> None:
     coder.server.url = "http://127.0.0.1:9/v1"
     done = coder("do", "x", *coder.named, "--json")
     assert done.status == 9 and done.events[-1]["status"] == "model_failed"
+
+
+def test_what_a_server_says_back_is_redacted(coder) -> None:
+    key = "sk-" + "a1" * 20
+    done = coder.do("x", script=[broken(f"bad key {key}\x1b[2J, not served")])
+    assert done.status == 9 and "bad key" in done.stderr and key not in done.stderr
+    (task,) = (coder.home / "state" / "tasks").glob("*/task.json")
+    assert "not served" in task.read_text() and key not in task.read_text() and "u001b" not in task.read_text()
+
+
+def test_one_task_is_worked_on_by_one_process(coder) -> None:
+    assert coder.do("work", "--max-steps", "1", script=[call("list")]).status == 11
+    coder.server.script = [finish("done now")]
+    with Trajectory.open(coder.home / "state", "1").held():
+        second = coder("tasks", "resume", "1", *coder.named)
+    assert second.status == 10 and "works on task 1" in second.stderr and coder.server.script
+    assert coder("tasks", "resume", "1", *coder.named).status == 0
 
 
 def test_files_that_the_user_edits_meanwhile_are_a_conflict(coder) -> None:
