@@ -63,6 +63,7 @@ def test_another_model_may_be_asked_for_while_one_is_loaded(tmp_path, ends):
     async def scenario():
         async with editing(tmp_path, "", load=load, configuration={"model": "first"}) as editor:
             uri = editor.open("a.py", BEFORE)
+            await editor.until(lambda: asked == ["first"])
             for name in ("second", "third"):
                 editor.configure(model=name)
                 await editor.until(lambda name=name: any(name in status["message"] for status in editor.statuses))
