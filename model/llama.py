@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from model.layers.causal_attention import CausalMask, attend
-from model.layers.linear import Linear
+from model.layers.linear import FloatLinear, Linear
 from model.protocol import Block
 from model.window import Window
 
@@ -150,6 +150,35 @@ class LlamaModel:
         """The same model with other layers and another head."""
         bounds = {"window": self.limit, "stride": self.stride, "sinks": self.sinks}
         return LlamaModel(self.config, layers, self.embedding_VE, self.norm_E, head, **bounds)
+
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> LlamaModel:
+        """The same model on a device, in its own precision where none is named. Raises TypeError for one in int8, whose
+        kernels are the processor's."""
+
+        def moved(tensor: torch.Tensor | None) -> Any:
+            return None if tensor is None else tensor.to(device, dtype)
+
+        def projection(linear: Linear) -> FloatLinear:
+            if not isinstance(linear, FloatLinear):
+                raise TypeError(f"a {type(linear).__name__} cannot be moved")
+            return FloatLinear(moved(linear.weight), moved(linear.bias))
+
+        layers = [
+            replace(
+                layer,
+                attention_norm=moved(layer.attention_norm),
+                qkv=projection(layer.qkv),
+                output=projection(layer.output),
+                mlp_norm=moved(layer.mlp_norm),
+                gate_up=projection(layer.gate_up),
+                down=projection(layer.down),
+                head_norm=moved(layer.head_norm),
+            )
+            for layer in self.layers
+        ]
+        bounds = {"window": self.limit, "stride": self.stride, "sinks": self.sinks}
+        embedding_VE, norm_E = moved(self.embedding_VE), moved(self.norm_E)
+        return LlamaModel(self.config, layers, embedding_VE, norm_E, projection(self.head), **bounds)
 
     def start(self) -> LlamaState:
         if self._start is None:
