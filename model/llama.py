@@ -210,7 +210,7 @@ class LlamaModel:
             return self.embedding_VE.new_zeros(0, self.config.width), state
         window, passes = state.window, []
         for ids in ids_T.split(min(_ROWS, self.stride)):
-            x_TE, window = self._read(self.embedding_VE[ids], self.make_room(window, len(ids)))
+            x_TE, window = self.through(self.embedding_VE[ids], self.make_room(window, len(ids)))
             passes.append(x_TE)
         hidden_TE = self.normed(torch.cat(passes) if len(passes) > 1 else passes[0])
         return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE)
@@ -224,7 +224,7 @@ class LlamaModel:
         if len(ids_T) == 1:
             return self.logits(first_TE)
         window = self.make_room(state.window, len(ids_T) - 1)
-        x_TE, _ = self._read(self.embedding_VE[ids_T[:-1]], window)
+        x_TE, _ = self.through(self.embedding_VE[ids_T[:-1]], window)
         return self.logits(torch.cat([first_TE, self.normed(x_TE)]))
 
     def rewind(self, state: LlamaState, position: int) -> LlamaState:
@@ -256,7 +256,7 @@ class LlamaModel:
         """The final norm, before `logits`."""
         return F.rms_norm(x, x.shape[-1:], self.norm_E, self.config.norm_epsilon)
 
-    def _read(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
+    def through(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
         """One causal pass over embedded tokens behind a window that has room for them."""
         past, count = window.length, len(x_TE)
         after = window.extend(count)
