@@ -30,9 +30,7 @@ def calibration_text() -> str:
     return (Path(__file__).with_name("calibration.md")).read_text()
 
 
-def quantise(
-    model: LlamaModel, calibration: Sequence[int], layers: Iterable[LlamaLayer] | None = None
-) -> LlamaModel:
+def quantise(model: LlamaModel, calibration: Sequence[int], layers: Iterable[LlamaLayer] | None = None) -> LlamaModel:
     """A copy of an fp32 model with int8 projections. The calibration ids are read once, layer by layer: of `layers`,
     those of a model that has none of its own yet, no more than two need exist at a time."""
     known = [] if model.config.begin_id is None else [[model.config.begin_id]]
