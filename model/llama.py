@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 
 from model.layers.causal_attention import CausalMask, attend
-from model.layers.linear import Linear
+from model.layers.linear import FloatLinear, Linear
 from model.protocol import Block
 from model.window import Window
 
@@ -151,6 +151,35 @@ class LlamaModel:
         bounds = {"window": self.limit, "stride": self.stride, "sinks": self.sinks}
         return LlamaModel(self.config, layers, self.embedding_VE, self.norm_E, head, **bounds)
 
+    def to(self, device: torch.device | str, dtype: torch.dtype | None = None) -> LlamaModel:
+        """The same model on a device, in its own precision where none is named. Raises TypeError for one in int8, whose
+        kernels are the processor's."""
+
+        def moved(tensor: torch.Tensor | None) -> Any:
+            return None if tensor is None else tensor.to(device, dtype)
+
+        def projection(linear: Linear) -> FloatLinear:
+            if not isinstance(linear, FloatLinear):
+                raise TypeError(f"a {type(linear).__name__} cannot be moved")
+            return FloatLinear(moved(linear.weight), moved(linear.bias))
+
+        layers = [
+            replace(
+                layer,
+                attention_norm=moved(layer.attention_norm),
+                qkv=projection(layer.qkv),
+                output=projection(layer.output),
+                mlp_norm=moved(layer.mlp_norm),
+                gate_up=projection(layer.gate_up),
+                down=projection(layer.down),
+                head_norm=moved(layer.head_norm),
+            )
+            for layer in self.layers
+        ]
+        bounds = {"window": self.limit, "stride": self.stride, "sinks": self.sinks}
+        embedding_VE, norm_E = moved(self.embedding_VE), moved(self.norm_E)
+        return LlamaModel(self.config, layers, embedding_VE, norm_E, projection(self.head), **bounds)
+
     def start(self) -> LlamaState:
         if self._start is None:
             config = self.config
@@ -181,7 +210,7 @@ class LlamaModel:
             return self.embedding_VE.new_zeros(0, self.config.width), state
         window, passes = state.window, []
         for ids in ids_T.split(min(_ROWS, self.stride)):
-            x_TE, window = self._read(self.embedding_VE[ids], self.make_room(window, len(ids)))
+            x_TE, window = self.through(self.embedding_VE[ids], self.make_room(window, len(ids)))
             passes.append(x_TE)
         hidden_TE = self.normed(torch.cat(passes) if len(passes) > 1 else passes[0])
         return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE)
@@ -195,7 +224,7 @@ class LlamaModel:
         if len(ids_T) == 1:
             return self.logits(first_TE)
         window = self.make_room(state.window, len(ids_T) - 1)
-        x_TE, _ = self._read(self.embedding_VE[ids_T[:-1]], window)
+        x_TE, _ = self.through(self.embedding_VE[ids_T[:-1]], window)
         return self.logits(torch.cat([first_TE, self.normed(x_TE)]))
 
     def rewind(self, state: LlamaState, position: int) -> LlamaState:
@@ -227,7 +256,7 @@ class LlamaModel:
         """The final norm, before `logits`."""
         return F.rms_norm(x, x.shape[-1:], self.norm_E, self.config.norm_epsilon)
 
-    def _read(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
+    def through(self, x_TE: torch.Tensor, window: Window) -> tuple[torch.Tensor, Window]:
         """One causal pass over embedded tokens behind a window that has room for them."""
         past, count = window.length, len(x_TE)
         after = window.extend(count)

@@ -165,5 +165,5 @@ def _sample(linear: Linear, inputs: int) -> list[torch.Tensor]:
     """What tells a projection's weights from others: some of its rows. Where a kernel keeps them packed, what it makes
     of one row: its sums are of integers, so that comes out alike every time, and costs less than unpacking."""
     if isinstance(linear, FloatLinear):
-        return [linear.weight[::_SAMPLED]] + ([] if linear.bias is None else [linear.bias])
+        return [linear.weight[::_SAMPLED], *([] if linear.bias is None else [linear.bias])]
     return [linear(torch.linspace(-1, 1, inputs)[None])]

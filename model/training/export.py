@@ -54,13 +54,13 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path("runs/corpus"))
     parser.add_argument("--to", type=Path, default=block_side_files.SHIPPED)
     arguments = parser.parse_args()
-    saved = torch.load(arguments.folder / "best.pt", weights_only=True)
+    saved = torch.load(arguments.folder / "best.pt", map_location="cpu", weights_only=True)
     sizes = saved["config"]
     trunk, _ = load("smollm2", "fp32")
     side = BlockSide(trunk.config, BlockSideConfig(**{**sizes, "memory_layers": tuple(sizes["memory_layers"])}))
     side.load_state_dict(saved["side"])
     apart = arguments.folder / "successor.pt"
-    successor = torch.load(apart, weights_only=True) if apart.exists() else None
+    successor = torch.load(apart, map_location="cpu", weights_only=True) if apart.exists() else None
     if successor is not None:
         side.successor.load_state_dict(successor["successor"])
     summary = json.loads((arguments.corpus / "summary.json").read_text())

@@ -148,7 +148,7 @@ class Trainer:
         run before has read is not read again."""
         path = self.plan.folder / "last.pt"
         if path.exists():
-            saved = torch.load(path, weights_only=True)
+            saved = torch.load(path, map_location="cpu", weights_only=True)
             self.side.load_state_dict(saved["side"])
             restore_state(self.optimizer, trained(self.side), saved["optimizer"])
             self.step, self.minutes, self.best = saved["step"], saved["minutes"], saved["best"]
@@ -202,9 +202,12 @@ def named_state(optimizer: torch.optim.Optimizer, parameters: dict[str, torch.nn
 def restore_state(
     optimizer: torch.optim.Optimizer, parameters: dict[str, torch.nn.Parameter], saved: dict[str, dict]
 ) -> None:
+    """Moments go where their parameter is; the count of steps stays on the processor, where AdamW keeps it."""
     for name, state in saved.items():
         if name in parameters:
-            optimizer.state[parameters[name]] = state
+            place = parameters[name].device
+            moved = {key: value if key == "step" else value.to(place) for key, value in state.items()}
+            optimizer.state[parameters[name]] = moved
 
 
 def learning_share(step: int, minutes: float, planned: float, decay_share: float, warm_up: int = 60) -> float:
@@ -262,6 +265,11 @@ def _checkpoint(trainer: Trainer, log) -> None:
     print(line, flush=True)
 
 
+def own_device(asked: str) -> str:
+    """The device of this process: under torchrun each has a GPU of its own."""
+    return f"cuda:{os.environ['LOCAL_RANK']}" if asked == "cuda" and "LOCAL_RANK" in os.environ else asked
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("runs/sprig"))
@@ -273,15 +281,18 @@ def main() -> None:
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    device = own_device(arguments.device)
+    if device.startswith("cuda:"):
+        torch.cuda.set_device(device)
     if "WORLD_SIZE" in os.environ:
-        dist.init_process_group("nccl" if arguments.device == "cuda" else "gloo")
+        dist.init_process_group("nccl" if device.startswith("cuda") else "gloo")
     plan = Plan(
-        arguments.folder, arguments.corpus, arguments.minutes, seed=arguments.seed, device=arguments.device,
+        arguments.folder, arguments.corpus, arguments.minutes, seed=arguments.seed, device=device,
     )  # fmt: skip
     trunk, _ = load(plan.trunk, "fp32")
     torch.manual_seed(plan.seed)
     side = BlockSide(trunk.config, BlockSideConfig(rank=arguments.rank))
-    trainer = Trainer(plan, trunk, side)
+    trainer = Trainer(plan, trunk.to(device), side)
     trainer.resume()
     train(trainer)
 

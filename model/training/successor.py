@@ -76,6 +76,7 @@ def main() -> None:
     arguments = parser.parse_args()
     quick = arguments.device == "cpu" and int8_supported()
     trunk, _ = load("smollm2", "int8" if quick else "fp32")
+    trunk = trunk if quick else trunk.to(arguments.device)
     side = block_side_files.load(trunk.config)
     successor = side.successor.to(arguments.device)
     short_VE = trunk.embedding_VE[side.shortlist_F].float()
@@ -83,7 +84,7 @@ def main() -> None:
     step, minutes = 0, 0.0
     path = arguments.folder / "successor.pt"
     if path.exists():
-        saved = torch.load(path, weights_only=True)
+        saved = torch.load(path, map_location="cpu", weights_only=True)
         successor.load_state_dict(saved["successor"])
         optimizer.load_state_dict(saved["optimizer"])
         step, minutes = saved["step"], saved["minutes"]

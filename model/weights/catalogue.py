@@ -24,7 +24,7 @@ from model.tokenizer import BytePairTokenizer
 from model.weights import quantise
 from model.weights.bounds import end_ids
 from model.weights.gguf import GGUF
-from model.weights.llama_files import llama_from_folder, llama_from_gguf
+from model.weights.llama_files import llama_from_gguf, open_folder
 
 CACHE_VARIABLE = "CODER_CACHE_DIR"
 
@@ -75,9 +75,13 @@ def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, By
     int8 = precision == "int8" and int8_supported()
     if name not in CATALOGUE:
         folder = find_folder(name)
-        model = llama_from_folder(folder)
-        tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id, *end_ids(folder))
-        return quantise.quantise(model, tokenizer.encode(quantise.calibration_text())) if int8 else model, tokenizer
+        parts = open_folder(folder)
+        config = parts.frame.config
+        tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", config.end_id, *end_ids(folder))
+        if not int8:
+            return parts.model(), tokenizer
+        ids = tokenizer.encode(quantise.calibration_text())
+        return quantise.quantise(parts.frame, ids, parts.layers), tokenizer
     path = fetch(name)
     file = GGUF(path)
     tokenizer = BytePairTokenizer.from_gguf(file)

@@ -15,7 +15,7 @@ _INDEX = "model.safetensors.index.json"
 _SAMPLES, _SAMPLE = 64, 4096
 
 
-class CheckpointError(Exception):
+class CheckpointError(ValueError):
     """A folder is no checkpoint, or is incomplete or damaged. The message says what is missing."""
 
 

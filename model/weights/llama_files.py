@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import safe_open
 
 from model.layers.linear import FloatLinear
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel
 from model.weights import bounds
+from model.weights.checkpoint import Checkpoint
 from model.weights.gguf import GGUF
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
@@ -44,14 +45,22 @@ _FOLDER_NAMES = {
 }
 
 
-def _build(
-    config: LlamaConfig,
-    find: Callable[[int, str], torch.Tensor | None],
-    embedding_VE: torch.Tensor,
-    norm_E: torch.Tensor,
-    head_VE: torch.Tensor,
-) -> LlamaModel:
-    """`find(layer, part)` gives weights by the names above and biases as `part + ".bias"`, None where absent."""
+@dataclass(frozen=True)
+class LlamaParts:
+    """A checkpoint as far as it must be in memory: `frame` is the model without its layers, which are made in fp32 as
+    they are taken."""
+
+    frame: LlamaModel
+    layers: Iterable[LlamaLayer]
+
+    def model(self) -> LlamaModel:
+        """The whole model in fp32."""
+        return self.frame.with_projections(list(self.layers), self.frame.head)
+
+
+def _layers(config: LlamaConfig, find: Callable[[int, str], torch.Tensor | None]) -> Iterator[LlamaLayer]:
+    """`find(layer, part)` gives weights by the names above and biases as `part + ".bias"`, None where absent. Raises
+    ValueError where one is missing."""
 
     def need(layer: int, part: str) -> torch.Tensor:
         found = find(layer, part)
@@ -72,8 +81,8 @@ def _build(
             return None
         return torch.cat([queries.expand(config.heads, -1), keys.expand(config.kv_heads, -1)])
 
-    layers = [
-        LlamaLayer(
+    for index in range(config.layers):
+        yield LlamaLayer(
             attention_norm=need(index, "attention_norm"),
             qkv=fused(index, ("q", "k", "v")),
             output=fused(index, ("output",)),
@@ -85,9 +94,6 @@ def _build(
             epsilon=config.norm_epsilon,
             head_norm=head_norm(index),
         )
-        for index in range(config.layers)
-    ]
-    return LlamaModel(config, layers, embedding_VE, norm_E, FloatLinear(head_VE))
 
 
 def llama_from_gguf(file: GGUF, begin_id: int | None = None) -> LlamaModel:
@@ -118,7 +124,8 @@ def llama_from_gguf(file: GGUF, begin_id: int | None = None) -> LlamaModel:
 
     embedding = file.tensor("token_embd.weight")
     head = file.tensor("output.weight") if "output.weight" in file else embedding
-    return _build(config, find, embedding, file.tensor("output_norm.weight"), head)
+    frame = LlamaModel(config, [], embedding, file.tensor("output_norm.weight"), FloatLinear(head))
+    return LlamaParts(frame, _layers(config, find)).model()
 
 
 def _pairwise(rows: torch.Tensor, heads: int) -> torch.Tensor:
@@ -126,8 +133,9 @@ def _pairwise(rows: torch.Tensor, heads: int) -> torch.Tensor:
     return rows.unflatten(0, (heads, 2, -1)).transpose(1, 2).flatten(0, 2)
 
 
-def llama_from_folder(folder: Path) -> LlamaModel:
-    """From `config.json` and `*.safetensors`. Raises ValueError where they are missing or of another architecture."""
+def open_folder(folder: Path) -> LlamaParts:
+    """From `config.json` and `*.safetensors`, which stay mapped. Raises ValueError where they are missing or of another
+    architecture."""
     try:
         raw = json.loads((folder / "config.json").read_text())
     except FileNotFoundError:
@@ -157,22 +165,23 @@ def llama_from_folder(folder: Path) -> LlamaModel:
         begin_id=bounds.begin_id(folder),
         rope_scaling=rope if scaling == "llama3" else None,
     )
-    tensors: dict[str, torch.Tensor] = {}
-    for shard in sorted(folder.glob("*.safetensors")):
-        with safe_open(shard, framework="pt") as file:
-            tensors |= {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
-    if not tensors:
-        raise ValueError(f"{folder} has no .safetensors files")
-
+    checkpoint = Checkpoint(folder)
     heads_of = {"q": config.heads, "k": config.kv_heads, "q_norm": 1, "k_norm": 1}
 
     def find(layer: int, part: str) -> torch.Tensor | None:
         name, dot, bias = part.partition(".")
-        found = tensors.get(f"model.layers.{layer}.{_FOLDER_NAMES[name]}.{bias if dot else 'weight'}")
-        if found is None or name not in heads_of:
-            return found
-        return _pairwise(found, heads_of[name])
+        found = checkpoint.find(f"model.layers.{layer}.{_FOLDER_NAMES[name]}.{bias if dot else 'weight'}")
+        if found is None:
+            return None
+        return _pairwise(found.float(), heads_of[name]) if name in heads_of else found.float()
 
-    embedding = tensors["model.embed_tokens.weight"]
-    head = tensors.get("lm_head.weight", embedding)
-    return _build(config, find, embedding, tensors["model.norm.weight"], head)
+    embedding_VE = checkpoint.tensor("model.embed_tokens.weight").float()
+    head = checkpoint.find("lm_head.weight")
+    head_VE = embedding_VE if head is None else head.float()
+    norm_E = checkpoint.tensor("model.norm.weight").float()
+    return LlamaParts(LlamaModel(config, [], embedding_VE, norm_E, FloatLinear(head_VE)), _layers(config, find))
+
+
+def llama_from_folder(folder: Path) -> LlamaModel:
+    """The model of a folder in fp32. Raises as `open_folder`."""
+    return open_folder(folder).model()

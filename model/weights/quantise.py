@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -14,6 +15,7 @@ from safetensors.torch import save_file
 
 from model.layers.linear import FloatLinear, Int8Linear, Linear, weight_levels
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel
+from model.window import Window
 
 # How much of the range of a channel moves from the activations into the weights. Bits per byte of SmolLM2-135M against
 # fp32 on nine files of Python packages: 0: +1.21 %, 0.3: +1.25 %, 0.5: +0.63 %.
@@ -28,27 +30,46 @@ def calibration_text() -> str:
     return (Path(__file__).with_name("calibration.md")).read_text()
 
 
-def quantise(model: LlamaModel, calibration: Sequence[int]) -> LlamaModel:
-    """A copy of an fp32 model with int8 projections. The model reads the calibration ids once."""
-    reached = _reach(model, list(calibration)[:_TOKENS])
-    layers = [
-        replace(
-            layer,
-            qkv=_int8(layer.qkv, reached),
-            output=_int8(layer.output, reached),
-            gate_up=_int8(layer.gate_up, reached),
-            down=_int8(layer.down, reached),
-        )
-        for layer in model.layers
-    ]
-    return model.with_projections(layers, _int8(model.head, reached))
+def quantise(model: LlamaModel, calibration: Sequence[int], layers: Iterable[LlamaLayer] | None = None) -> LlamaModel:
+    """A copy of an fp32 model with int8 projections. The calibration ids are read once, layer by layer: of `layers`,
+    those of a model that has none of its own yet, no more than two need exist at a time."""
+    known = [] if model.config.begin_id is None else [[model.config.begin_id]]
+    ids = list(calibration)[: min(_TOKENS, model.limit - len(known))]
+    passes = [model.embedding_VE[torch.tensor(some, device=model.device)] for some in (*known, ids)]
+    walker = model.with_projections([], model.head)
+    small: list[LlamaLayer] = []
+    for layer in model.layers if layers is None else layers:
+        watched: dict[str, Any] = {name: _Recorder(getattr(layer, name)) for name in _PROJECTIONS}
+        passes = _read_on(walker, replace(layer, **watched), passes)
+        rounded: dict[str, Any] = {name: _int8(one.linear, one.reach) for name, one in watched.items()}
+        small.append(replace(layer, **rounded))
+    return model.with_projections(small, _int8(model.head, _magnitude(model.normed(passes[-1]))))
 
 
-def _int8(linear: Linear, reached: dict[int, torch.Tensor]) -> Int8Linear:
+@torch.inference_mode()
+def _read_on(walker: LlamaModel, layer: LlamaLayer, passes: list[torch.Tensor]) -> list[torch.Tensor]:
+    """Passes over one text, one behind the other, [T, E] each: what comes out of one more layer."""
+    config = walker.config
+    window = Window.empty(1, config.kv_heads, config.head_size, passes[0].dtype, walker.device)
+    walker.layers = [layer]
+    read: list[torch.Tensor] = []
+    for x_TE in passes:
+        x_TE, window = walker.through(x_TE, window)
+        read.append(x_TE)
+    return read
+
+
+def _int8(linear: Linear, reach: torch.Tensor) -> Int8Linear:
+    """`reach` [inputs]: the largest magnitude of every input channel."""
     if not isinstance(linear, FloatLinear):
         raise ValueError("only a model in fp32 can be quantised")
-    activations, weights = reached[id(linear)].clamp_min(1e-3), linear.weight.abs().amax(0).clamp_min(1e-3)
+    activations, weights = reach.clamp_min(1e-3), linear.weight.abs().amax(0).clamp_min(1e-3)
     return Int8Linear.of(linear.weight, linear.bias, activations**STRENGTH / weights ** (1 - STRENGTH))
+
+
+def _magnitude(x: torch.Tensor) -> torch.Tensor:
+    """The largest magnitude of every channel [..., channels]."""
+    return x.abs().flatten(0, -2).amax(0)
 
 
 class _Recorder:
@@ -59,26 +80,8 @@ class _Recorder:
         self.reach = torch.zeros(())
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        self.reach = torch.maximum(self.reach, x.abs().flatten(0, -2).amax(0))
+        self.reach = torch.maximum(self.reach, _magnitude(x))
         return self.linear(x)
-
-
-def _reach(model: LlamaModel, ids: list[int]) -> dict[int, torch.Tensor]:
-    """Largest magnitude of every input channel of every projection, by the identity of the projection."""
-    layers = [
-        replace(
-            layer,
-            qkv=_Recorder(layer.qkv),
-            output=_Recorder(layer.output),
-            gate_up=_Recorder(layer.gate_up),
-            down=_Recorder(layer.down),
-        )
-        for layer in model.layers
-    ]
-    watched = model.with_projections(layers, _Recorder(model.head))
-    watched.commit(ids, watched.start())
-    used = [one for layer in layers for one in (layer.qkv, layer.output, layer.gate_up, layer.down)] + [watched.head]
-    return {id(one.linear): one.reach for one in used if isinstance(one, _Recorder)}
 
 
 def save(model: LlamaModel, path: Path) -> None:

@@ -84,6 +84,22 @@ def test_without_a_begin_token_there_is_no_preview_of_nothing() -> None:
     assert not model.next_logits(model.start()).any(), "and every token may be the first"
 
 
+def test_a_model_moves_with_all_its_weights() -> None:
+    config = replace(CONFIG, context=128)
+    model, ids = tiny_llama(config=config, stride=16, sinks=2), some_ids(20)
+    model.layers[0].head_norm = torch.rand(CONFIG.heads + CONFIG.kv_heads, CONFIG.head_size) + 0.5
+    model.layers[1].down.bias = torch.rand(CONFIG.width)
+    same = model.to("cpu")
+    assert (same.config, same.limit, same.stride, same.sinks) == (config, 128, 16, 2)
+    assert torch.equal(same.commit(ids, same.start())[0], model.commit(ids, model.start())[0])
+    half = model.to("cpu", torch.bfloat16)
+    kept = [half.embedding_VE, half.norm_E, half.head.weight, half.layers[0].head_norm, half.layers[1].down.bias]
+    assert {tensor.dtype for tensor in kept} == {torch.bfloat16} and model.norm_E.dtype == torch.float32
+    model.layers[2].qkv = lambda x: x
+    with pytest.raises(TypeError, match="cannot be moved"):
+        model.to("cpu")
+
+
 def test_eviction_drops_whole_strides_and_turns_the_rest() -> None:
     """With one layer a key depends on its token and position alone: the window after eviction must equal that of
     reading the kept tokens only."""

@@ -31,11 +31,11 @@ def texts(tmp_path, monkeypatch):
     return folder
 
 
-def trainer(texts: Path, folder: Path) -> Trainer:
+def trainer(texts: Path, folder: Path, device: str = "cpu") -> Trainer:
     torch.manual_seed(0)
     side = BlockSide(CONFIG, BlockSideConfig(rank=4, slots=40, memory_layers=(0, 2), chunk=8, sampler=16, successor=16))
-    plan = Plan(folder, texts, minutes=10, length=64, rows=96, rate=5e-3)
-    return Trainer(plan, tiny_trunk(), side)
+    plan = Plan(folder, texts, minutes=10, length=64, rows=96, rate=5e-3, device=device)
+    return Trainer(plan, tiny_trunk().to(device), side)
 
 
 def test_training_lowers_the_loss_and_leaves_the_trunk_alone(texts, tmp_path):
@@ -168,3 +168,30 @@ def test_two_processes_learn_the_same(texts, tmp_path):
         alone.learn()
     assert all(torch.equal(one[name], two[name]) for name in one)
     assert any(not torch.equal(one[name], value) for name, value in alone.side.state_dict().items())
+
+
+def test_every_process_has_a_gpu_of_its_own(monkeypatch):
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    assert [loop.own_device(asked) for asked in ("cpu", "cuda", "cuda:3")] == ["cpu", "cuda", "cuda:3"]
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    assert [loop.own_device(asked) for asked in ("cpu", "cuda", "cuda:3")] == ["cpu", "cuda:2", "cuda:3"]
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_on_a_gpu_it_learns_the_same_and_goes_on_from_there(texts, tmp_path):
+    host, student = trainer(texts, tmp_path / "host"), trainer(texts, tmp_path, device="cuda")
+    student.resume()
+    host.resume()
+    for _ in range(2):
+        ours, theirs = student.learn(), host.learn()
+        assert ours.loss.total.item() == pytest.approx(theirs.loss.total.item(), rel=1e-2)
+    student.save("last")
+    again = trainer(texts, tmp_path, device="cuda")
+    again.resume()
+    again.learn()
+    assert again.step == 3 and again.side.mask_E.is_cuda
+    moved = trainer(texts, tmp_path)
+    moved.resume()
+    moved.learn()
+    assert moved.step == 3 and not moved.side.mask_E.is_cuda
