@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# Where torch is built for the CPU alone; elsewhere it comes with gigabytes of CUDA.
+TORCH  ?= https://download.pytorch.org/whl/cpu
 
 .PHONY: setup demo test lint test-slow vsix test-vscode tables corpus train export clean
 
@@ -10,7 +12,7 @@ setup: $(READY)
 
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install -q 'torch==2.13.*'
+	$(BIN)/pip install -q torch==2.13.0+cpu 2>/dev/null || $(BIN)/pip install -q torch==2.13.0 --index-url $(TORCH)
 	$(BIN)/pip install -q -e '.[dev]'
 	touch $@
 
@@ -53,13 +55,14 @@ tables: setup
 	$(BIN)/python -m benchmarks.tables
 
 # Sprig's training: fetch and encode the packages, train (resumes, from what ships at first; minutes in all), ship the
-# best. The successor is trained first, apart from the rest.
-EVALUATION ?= ../shared/data
+# best. The successor is trained first, apart from the rest. DATA: the evaluation data (benchmarks/README.md), whose texts
+# are kept out of the corpus.
+DATA       ?= data
 MINUTES    ?= 600
 SUCCESSOR_MINUTES ?= 60
 
 corpus: setup
-	$(BIN)/python -m model.training.prepare --exclude $(EVALUATION)
+	$(BIN)/python -m model.training.prepare --exclude $(DATA)
 
 train: setup
 	$(BIN)/python -m model.training.successor --minutes $(SUCCESSOR_MINUTES)

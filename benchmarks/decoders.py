@@ -1,6 +1,6 @@
 """Tokens per second of the decoders on edits of code, and milliseconds of a pass by its width, in one run.
 
-    python -m benchmarks.decoders --data shared/data/humanevalfix/python_even.jsonl --remainder 2
+    python -m benchmarks.decoders --data DATA/humanevalfix/python_even.jsonl --remainder 2
 
 Each task shows a function with a bug and begins its repaired version; the model goes on, and may copy: the buggy text
 is given to draft-verify as a source of drafts. (Whether the model repairs anything is not asked here.) Reading the
@@ -109,7 +109,7 @@ def main() -> None:
     note = f"HumanEvalFix-Python, ids ≡ {options.remainder} mod 4, n={len(chosen)}, {options.model}, "
     note += f"drafts up to {options.width}."
     columns = ["precision", "at most", "decoder", "tokens/s", "against autoregressive", "tokens a pass", "same text"]
-    command = "python -m benchmarks.decoders --data shared/data/humanevalfix/python_even.jsonl"
+    command = "python -m benchmarks.decoders --data DATA/humanevalfix/python_even.jsonl"
     print("\n".join("  ".join(row) for row in [columns, *rows]))
     save("decoders", columns, rows, note, command)
     names = ["precision", *figures]

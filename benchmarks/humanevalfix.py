@@ -1,6 +1,6 @@
 """Repairs HumanEvalFix-Python with `coder.repair.search` and says what came of it.
 
-    python -m benchmarks.humanevalfix --data shared/data/humanevalfix/python_even.jsonl --remainder 2
+    python -m benchmarks.humanevalfix --data DATA/humanevalfix/python_even.jsonl --remainder 2
 
 The tool sees the buggy code with its docstring, and the tests. The reference solution is used here only, after the
 fact: the repaired function and the reference are run on the tests' own inputs and on seeded mutations of them, and
@@ -214,7 +214,7 @@ def save(results: list[Result], timeout: float) -> None:
         f"HumanEvalFix-Python, ids ≡ 2 mod 4, n={len(results)}; tests given, no bug line given, at most "
         f"{timeout:.0f} s each; behaviour compared on the tests' inputs and 200 seeded mutations of them."
     )
-    command = "python -m benchmarks.humanevalfix --data shared/data/humanevalfix/python_even.jsonl --remainder 2"
+    command = "python -m benchmarks.humanevalfix --data DATA/humanevalfix/python_even.jsonl --remainder 2"
     tables.save("humanevalfix", columns, [(len(results), len(repaired), same, f"{seconds:.0f} s")], note, command)
 
 

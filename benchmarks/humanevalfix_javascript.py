@@ -1,6 +1,6 @@
 """Repairs HumanEvalFix-JavaScript with `coder.repair.search`; the tests are a command, judged by its exit code.
 
-    python -m benchmarks.humanevalfix_javascript --data shared/data/humanevalfix/js_even.jsonl --remainder 2
+    python -m benchmarks.humanevalfix_javascript --data DATA/humanevalfix/js_even.jsonl --remainder 2
 
 The tool sees the buggy code with its docstring, and the tests. Node's `console.assert` only prints, so the test file
 makes it throw. One line of JSON per task goes to `--out`; tasks that stand there already are not run again.
@@ -123,7 +123,7 @@ def save(results: list[Result], timeout: float) -> None:
         f"HumanEvalFix-JavaScript, ids ≡ 2 mod 4, n={len(results)}; tests given, no bug line given, at most "
         f"{timeout:.0f} s each; judged by the exit code of `node test.js`, the weaker proof."
     )
-    command = "python -m benchmarks.humanevalfix_javascript --data shared/data/humanevalfix/js_even.jsonl --remainder 2"
+    command = "python -m benchmarks.humanevalfix_javascript --data DATA/humanevalfix/js_even.jsonl --remainder 2"
     row = (len(results), len(repaired), f"{seconds:.0f} s", f"{tried:.0f}")
     tables.save("humanevalfix-javascript", columns, [row], note, command)
 

@@ -40,7 +40,6 @@ RIGHT = 24  # tokens of the right side that the judge reads
 LENGTHS = (2, 3, 4, 6, 8, 11, 15, 20)
 LONGEST = 24
 JUDGED = 3  # lengths that are written out
-BONUS = 0.5  # nats given back for each token of a text: any one text of a length is unlikely
 
 
 def passes(task: dict[str, Any], middle: str) -> bool:
@@ -80,7 +79,7 @@ class Candidate:
 
     @property
     def worth(self) -> float:
-        return self.logprob + BONUS * self.tokens
+        return infill.worth(self.logprob, self.tokens)
 
 
 class Filler:

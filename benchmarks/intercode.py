@@ -1,6 +1,6 @@
 """Shell questions: how often the answer does what the reference command does, and what its confidence is worth.
 
-    python -m benchmarks.intercode --data shared/data/intercode_bash/fs_3.jsonl
+    python -m benchmarks.intercode --data DATA/intercode_bash/fs_3.jsonl
     python -m benchmarks.intercode --aside 110    # for tuning: questions of NL2Bash that are no examples then
 
 The tasks are questions with a reference command (InterCode-Bash, Yang et al. 2023, arXiv:2306.14898; MIT). For each a

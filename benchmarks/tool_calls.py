@@ -1,7 +1,7 @@
 """Malformed and right tool calls on function-calling questions: with the grammar, with the grammar and values that are
 taken from the question, and without.
 
-    python -m benchmarks.tool_calls --data shared/data/bfcl --remainder 2
+    python -m benchmarks.tool_calls --data DATA/bfcl --remainder 2
 
 The data are questions of BFCL v4 with function schemas and accepted answers (gorilla, Apache-2.0); a figure made from
 them is one of this subset, not of BFCL. A call is demanded wherever one is accepted: with the grammar the answer can be
@@ -268,7 +268,7 @@ def main() -> None:
         f"{options.model} in {options.precision}, greedy, at most {options.max_tokens} tokens; cut off is malformed."
     )
     if options.remainder == 2:
-        command = f"python -m benchmarks.tool_calls --data shared/data/bfcl --max-tokens {options.max_tokens}"
+        command = f"python -m benchmarks.tool_calls --data DATA/bfcl --max-tokens {options.max_tokens}"
         limit = f" --limit {options.limit}" if options.limit else ""
         save("tool_calls", columns, rows, note, f"{command}{limit} --grammar {' '.join(options.grammar)}")
 

@@ -1,7 +1,7 @@
 """Tools that web pages offer (WebMCP): the share of expected calls that a model makes.
 
-    python -m benchmarks.webmcp --data shared/data/webmcp --endpoint http://127.0.0.1:8000/v1
-    python -m benchmarks.webmcp --data shared/data/webmcp --model smollm2
+    python -m benchmarks.webmcp --data DATA/webmcp --endpoint http://127.0.0.1:8000/v1
+    python -m benchmarks.webmcp --data DATA/webmcp --model smollm2
 
 The cases are conversations from GoogleChromeLabs/webmcp-tools (Apache-2.0), in folders that carry a schema. The page's
 tools are offered as they stand, the conversation so far is replayed, and the model answers until it has made as many
@@ -189,7 +189,7 @@ def main() -> None:
     ways = f"{name}, greedy" + (", values from the conversation" if options.grounded else "")
     note = f"WebMCP conversations ({half} of each page that carries a schema, n={len(results)}), {ways}."
     if options.save:
-        save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data shared/data/webmcp --save")
+        save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data DATA/webmcp --save")
 
 
 if __name__ == "__main__":

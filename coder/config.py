@@ -7,15 +7,15 @@ No file can take the sandbox away: that is typed, each time, or not done.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
-from coder.repository.gate import PathGate
-from coder.trust import Standing, Trust
+from coder.repository.gate import PathGate, Refused
+from coder.trust import Standing, Trust, covered_files
 
 USER_FILE = "config.toml"
 PROJECT_FILE = "coder.toml"
@@ -61,8 +61,11 @@ def help_of(name: str) -> str:
     return str(next(setting for setting in fields(Settings) if setting.name == name).metadata["help"])
 
 
-def load(config: Path, trust: Trust, root: Path | None) -> Settings:
-    """The settings for the project at `root` (None for none), without the command line's.
+def load(
+    config: Path, trust: Trust, root: Path | None, notice: Callable[[str], None] = lambda message: None
+) -> Settings:
+    """The settings for the project at `root` (None for none), without the command line's. A settings file of the
+    project that is no regular file counts as absent, as it does for trust, and `notice` is told.
 
     Raises Failure with UNTRUSTED when the project has a settings file and is not trusted.
     """
@@ -75,17 +78,20 @@ def load(config: Path, trust: Trust, root: Path | None) -> Settings:
     if root is None:
         return settings
     try:
-        data = PathGate(root).read(PROJECT_FILE).data
+        settings_file = PathGate(root).read(PROJECT_FILE)
     except FileNotFoundError:
         return settings
-    standing = trust.standing(root)
+    except Refused as refused:
+        notice(f"{root / PROJECT_FILE} is left out: {refused.reason}")
+        return settings
+    standing = trust.standing(root, {**covered_files(root), PROJECT_FILE: settings_file})
     if standing is not Standing.TRUSTED:
         raise Failure(
             ExitStatus.UNTRUSTED,
             f"{root / PROJECT_FILE} sets things, and this project is {standing.value}",
             "Look at the file, then run `coder trust`.",
         )
-    return settings.updated(_parse(data, root / PROJECT_FILE), str(root / PROJECT_FILE))
+    return settings.updated(_parse(settings_file.data, root / PROJECT_FILE), str(root / PROJECT_FILE))
 
 
 def _parse(data: bytes, path: Path) -> dict[str, Any]:

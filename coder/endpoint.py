@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from coder.config import DEFAULT, Settings
@@ -23,11 +22,11 @@ def open_endpoint(settings: Settings, variables: Mapping[str, str], silence_s: f
     """The server and the model on it; asked for its first model where none is named. It may be silent for `silence_s`
     seconds, and no longer than any may. Raises Failure with MODEL_FAILED."""
     from model.chat import ChatError
-    from model.endpoint import Endpoint
+    from model.endpoint import READ_S, Endpoint
 
     named = "" if settings.source("model") == DEFAULT else settings.model
+    read_s = max(1.0, min(READ_S, silence_s))
     try:
-        endpoint = Endpoint.from_environment(variables, settings.endpoint, named)
+        return Endpoint.from_environment(variables, settings.endpoint, named, read_s)
     except (ChatError, ValueError, OSError) as error:
         raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --endpoint and --model.") from error
-    return replace(endpoint, read_s=max(1.0, min(endpoint.read_s, silence_s)))

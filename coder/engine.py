@@ -15,12 +15,12 @@ from coder.ahead import Ahead
 from coder.config import Settings
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Conflict, Failure, from_os_error
+from coder.failure import Conflict, Failure
 from coder.journal import Entry, Journal
+from coder.named_tests import first_run, plain_names
 from coder.patch import Change, Proposal, Version, plan, unified_diff
-from coder.repository import Repository
+from coder.repository import Repository, outside
 from coder.repository.interpreter import find_python
-from coder.repository.repository import MANY_FILES
 from coder.sources import read_sources, repairable
 from coder.targets import targets_of
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from coder.reading_plan import ReadingTask
     from coder.repair.context import Proved, RepairContext
     from coder.repair.describer import Chat
+    from coder.repository.git import Git
     from model.chat import ChatModel
     from sandbox.jail import Sandbox
     from sandbox.testing.report import Baseline, Outcome, Tester, Verdict
@@ -119,25 +120,24 @@ class Engine:
 
     @contextmanager
     def session(self, request: FixRequest) -> Iterator[Session]:
-        """A working copy of the project in a sandbox, its tests not yet run."""
-        from sandbox.working_copy import WorkingCopy
+        """A working copy of the project in a sandbox, its tests not yet run. A jail that breaks is a Failure."""
+        from coder.copying import copied
+        from sandbox.contract import SandboxUnavailable
 
         sandbox = self.sandbox(request.sandboxed)
-        names = self.repository.runtime_files
-        if len(names) > MANY_FILES:
-            self._notice(f"copying {len(names):,} files; name folders that no test needs in .coderignore to save time")
-        try:
-            tree = WorkingCopy.of(self.repository.root, names)
-        except OSError as error:
-            raise from_os_error(error, "copy the project") from error
-        with tree:
+        if not self.settings.test_command and (above := outside.configuration_advice(self.repository.root)):
+            self._notice(above)
+        with copied(self.repository, self._notice) as tree:
             for path, data in self.unsaved.items():
                 tree.write(path, data)
-            self.listener(events.Start(str(self.repository.root), sandbox.level.value, str(self.python), len(names)))
+            root, count = str(self.repository.root), len(self.repository.runtime_files)
+            self.listener(events.Start(root, sandbox.level.value, str(self.python), count))
             tester = self.tester(sandbox, tree, request)
             try:
                 sources = repairable(self.repository.files, any_language=bool(self.settings.test_command))
                 yield Session(tree, tester, *read_sources(tree.root, sources))
+            except SandboxUnavailable as error:
+                raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
             finally:
                 tester.close()
 
@@ -199,14 +199,16 @@ class Engine:
     def fix(self, request: FixRequest) -> list[Patch]:
         """Runs the tests, searches, and returns what was proved, best first; empty when nothing was within the limits.
 
-        Raises Failure with NOTHING_FAILING or TESTS_NOT_RUN when there is nothing to repair.
+        Raises Failure with NOTHING_FAILING or TESTS_NOT_RUN when there is nothing to repair, with USAGE for tests that
+        are not there.
         """
         from coder.repair.context import RepairContext
 
+        names = plain_names(request.tests, self.repository.root, self.settings.test_command)
         own = request.use_model and self.chat is None
         with Ahead(self.open_model) as model, self.session(request) as session:
-            baseline = self.run_tests(session, model.start if own else None)
-            targets = self._targets(baseline, request.tests)
+            baseline = self.run_tests(session, model.start if own else None, names)
+            targets = self._targets(baseline, names)
             context = RepairContext(
                 tester=session.tester,
                 baseline=baseline,
@@ -229,49 +231,59 @@ class Engine:
             self.listener(events.PatchFound(number, len(patches), patch.proposal.note, proof, patch.tried, patch.diff))
         return patches
 
-    def run_tests(self, session: Session, on_failure: Callable[[], None] | None = None) -> Baseline:
-        """The whole suite as it is. `on_failure` is called at each failing test. Raises Failure with TESTS_NOT_RUN."""
-        from sandbox.testing.report import TestsNotRun
+    def run_tests(
+        self, session: Session, on_failure: Callable[[], None] | None = None, names: Sequence[str] = ()
+    ) -> Baseline:
+        """The suite as it is, with what `names` name of it or beside it (`coder.named_tests`). `on_failure` is called
+        at each failing test. Raises Failure with TESTS_NOT_RUN, or with INTERRUPTED after the test during which
+        `cancel` was set."""
 
         def progress(done: int, total: int, node: str, outcome: Outcome) -> None:
+            if self.cancel.is_set():
+                raise Failure(ExitStatus.INTERRUPTED, "stopped while the tests were running")
             self.listener(events.Tested(done, total, node, outcome.value))
             if on_failure is not None and outcome.failing:
                 on_failure()
 
-        try:
-            session.baseline = session.tester.baseline(progress=progress)
-        except TestsNotRun as error:
-            raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
+        run = partial(session.tester.baseline, progress=progress)
+        session.baseline = first_run(run, session.tree.root, names, self._notice)
         self.listener(events.TestRun.of(session.baseline))
         return session.baseline
 
     # -- apply -----------------------------------------------------------------------------------------------------
 
     def apply(self, patch: Patch, commit: bool = False) -> Entry:
-        """Writes the patch through the journal. With `commit`, records just these files in git afterwards."""
+        """Writes the patch through the journal. With `commit`, records just these files in git afterwards; what forbids
+        that is found before anything is written (see `git_to_commit_to`), and only git itself can refuse later."""
         paths = [change.path for change in patch.changes]
         note = patch.proposal.note or "fix"
-        git = self.repository.git
-        if commit and git is None:
-            raise Failure(
-                ExitStatus.USAGE, "there is no git repository here that git itself accepts, so nothing to commit to"
-            )
-        edited = git.modified(paths) if commit and git else ()
+        git = self.git_to_commit_to(paths) if commit else None
         entry = self.journal.apply(patch.changes, note)
         reference = ""
-        if git and commit:
-            if edited:
-                raise Conflict(
-                    f"written, but not committed: {', '.join(edited)} had changes of your own", "Commit them by hand."
-                )
-            reference = git.commit(paths, f"Fix: {note}\n\n{patch.verdict.summary()}")
-        self.listener(events.Applied(entry.id, entry.paths, reference))
+        try:
+            if git is not None:
+                reference = git.commit(paths, f"Fix: {note}\n\n{patch.verdict.summary()}")
+        finally:  # the files are written, whatever becomes of the commit
+            self.listener(events.Applied(entry.id, entry.paths, reference))
         return entry
+
+    def git_to_commit_to(self, paths: Sequence[str] = ()) -> Git:
+        """The git repository of the project. Raises Failure with USAGE where there is none, and Conflict where one of
+        `paths` has changes of the user's own, which a commit would take along."""
+        git = self.repository.git
+        if git is None:
+            message = "there is no git repository here that git itself accepts, so nothing to commit to"
+            raise Failure(ExitStatus.USAGE, message, "Leave out --commit.")
+        if edited := git.modified(paths) if paths else ():
+            message = f"not applied: {', '.join(edited)} had changes of your own, which --commit would take along"
+            raise Conflict(message, "Commit them first, or leave out --commit.")
+        return git
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
     def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
-        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice)
+        advice = outside.editable_advice(baseline.missing_modules, self.python, self.repository.root)
+        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice, advice)
 
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)

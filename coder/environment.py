@@ -35,6 +35,13 @@ class Environment:
         """Whether there is somebody to ask: never prompt otherwise."""
         return self.stdin.isatty() and self.stderr.isatty()
 
+    def write(self, text: str) -> None:
+        """A result on stdout, at once: as it is, but without control characters where that is a terminal."""
+        from sandbox.text import clean
+
+        self.stdout.write(clean(text) if self.stdout.isatty() else text)
+        self.stdout.flush()
+
     @cached_property
     def config_dir(self) -> Path:
         from platformdirs import user_config_path

@@ -38,3 +38,11 @@ def from_os_error(error: OSError, doing: str) -> Failure:
     reason, hint = _DISK.get(error.errno or 0, (error.strerror or str(error), ""))
     place = f" ({error.filename})" if isinstance(error.filename, str) else ""
     return Failure(ExitStatus.INTERNAL_ERROR, f"could not {doing}: {reason}{place}", hint)
+
+
+def unexpected(error: Exception) -> Failure:
+    """The failure that any other error means: the machine refused, or this program has a bug."""
+    if isinstance(error, OSError):
+        return from_os_error(error, "do that")
+    message = f"this is a bug in coder: {error!r}"
+    return Failure(ExitStatus.INTERNAL_ERROR, message, "Please report the lines above.")

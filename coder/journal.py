@@ -22,6 +22,7 @@ from coder.repository.gate import PathGate, parts
 
 KEPT = 200  # entries; older ones can no longer be undone
 _LOCK_SECONDS = 10.0
+_ABANDONED_SECONDS = 30 * 86_400.0  # a project on a drive that is only not there today keeps its journal
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,21 @@ class Journal:
         self.gate = PathGate(root, system or System())
         self.ledger = Ledger(self.gate.root, state, self.gate.system)
 
+    @property
+    def root(self) -> Path:
+        """The project's real path."""
+        return self.gate.root
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to undo, redo or finish."""
+        index = self.ledger.load()
+        return not (index.done or index.undone or index.pending)
+
     def apply(self, changes: Sequence[Change], note: str) -> Entry:
         """Makes the changes, all or none. `note` is one line for `coder log`. Forgets what could be redone."""
         _check(changes)
-        with self._locked() as index:
+        with self._locked(create=True) as index:
             entry = f"{index.next:06d}"
             record = Record(note, time.time(), tuple(changes), tuple(self._missing_folders(changes)))
             transition = Transition(self.gate, record.changes, record.folders, entry)
@@ -101,11 +113,19 @@ class Journal:
         except BlockingIOError:
             return None
 
+    @property
+    def abandoned(self) -> bool:
+        """Whether the project is gone and leaves nothing to finish; what could be undone is kept for some time."""
+        if not _gone(self.root) or self.ledger.load().pending is not None:
+            return False
+        return self.empty or time.time() - self.ledger.written > _ABANDONED_SECONDS
+
     @contextmanager
-    def _locked(self) -> Iterator[Index]:
-        """The lock, an existing folder, and an index in which nothing is pending."""
+    def _locked(self, create: bool = False) -> Iterator[Index]:
+        """The lock, and an index in which nothing is pending. The folder must be there, or is made if `create`."""
         try:
-            self.ledger.create()
+            if create:
+                self.ledger.create()
             with self.ledger.lock(_LOCK_SECONDS):
                 self._recover(self.ledger.load())
                 yield self.ledger.load()
@@ -115,10 +135,12 @@ class Journal:
             raise from_os_error(error, f"write the journal in {self.ledger.folder}") from error
 
     def _step(self, forward: bool) -> Entry:
+        if not self.ledger.folder.is_dir():  # and it is not made for nothing
+            raise _nothing(forward)
         with self._locked() as index:
             source = index.undone if forward else index.done
             if not source:
-                raise Conflict(f"nothing to {'redo' if forward else 'undo'} here", "See `coder log`.")
+                raise _nothing(forward)
             entry = source[-1]
             record = self.ledger.read(entry)
             transition = Transition(self.gate, record.changes, record.folders, entry)
@@ -187,17 +209,47 @@ class Journal:
         return Entry(entry, record.time, record.note, tuple(change.path for change in record.changes), state)
 
 
+def journal_of(folder: Path, state: Path) -> Journal:
+    """The journal for somebody who is in `folder`: its own; where that is empty, that of the nearest folder above whose
+    journal is not. For a folder that does not exist, only its own. Raises OSError, and Failure for a damaged one."""
+    own = Journal(folder, state)
+    for above in own.root.parents if own.empty and own.root.is_dir() else ():
+        journal = Journal(above, state)
+        if not journal.empty:
+            return journal
+    return own
+
+
 def recover_all(state: Path, system: System | None = None) -> Iterator[Recovery | Failure]:
-    """Recovers every project whose change was interrupted: any command may come after it, in any folder."""
+    """Recovers every project whose change was interrupted: any command may come after it, in any folder. Journals of
+    projects that are gone are dropped on the way."""
     for root in sorted((state / "journal").glob("*/root")):
         try:
-            recovery = Journal(Path(os.fsdecode(root.read_bytes())), state, system).recover()
+            journal = Journal(Path(os.fsdecode(root.read_bytes())), state, system)
+            recovery = journal.recover()
             if recovery is not None:
                 yield recovery
+            elif journal.ledger.folder == root.parent and journal.abandoned:
+                journal.ledger.drop()
         except OSError as error:
             yield from_os_error(error, f"finish an interrupted change (journal in {root.parent})")
         except Failure as failure:
             yield failure
+
+
+def _gone(path: Path) -> bool:
+    """Whether there is surely nothing at `path`."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        pass  # it cannot be told
+    return False
+
+
+def _nothing(forward: bool) -> Conflict:
+    return Conflict(f"nothing to {'redo' if forward else 'undo'} here", "See `coder log`.")
 
 
 def _settled(index: Index, entry: str, forward: bool) -> Index:

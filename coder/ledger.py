@@ -15,7 +15,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -63,23 +63,9 @@ class Ledger:
         if not (self.folder / "root").exists():
             replace_file(self.system, self.folder / "root", os.fsencode(self.root))
 
-    @contextmanager
-    def lock(self, wait: float) -> Iterator[None]:
+    def lock(self, wait: float) -> AbstractContextManager[None]:
         """Held by one process at a time. Raises BlockingIOError after `wait` seconds."""
-        fd = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try:
-            deadline = time.monotonic() + wait
-            while True:
-                try:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() >= deadline:
-                        raise
-                    time.sleep(0.05)
-            yield
-        finally:
-            os.close(fd)
+        return locked(self.folder / "lock", wait)
 
     def load(self) -> Index:
         """The index; a fresh one where nothing was stored yet."""
@@ -141,6 +127,36 @@ class Ledger:
     def forget(self, entries: Sequence[str]) -> None:
         for entry in entries:
             shutil.rmtree(self.folder / entry, ignore_errors=True)
+
+    @property
+    def written(self) -> float:
+        """When the index was written last, or else the folder made; in seconds since 1970."""
+        index = self.folder / "index.json"
+        return (index if index.exists() else self.folder / "root").stat().st_mtime
+
+    def drop(self) -> None:
+        """Removes the folder with all that is in it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+@contextmanager
+def locked(path: Path, wait: float = 0.0) -> Iterator[None]:
+    """The file at `path`, made where there is none, held by one process at a time. Raises BlockingIOError after `wait`
+    seconds."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        deadline = time.monotonic() + wait
+        while True:
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.05)
+        yield
+    finally:
+        os.close(fd)
 
 
 def private_folder(folder: Path) -> None:

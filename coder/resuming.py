@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BOUNDARY = 64
 """Tokens between two places of a file at which the state is given."""
 _LOOKED_AT = 4  # stored states whose last file has the right path, the latest first
+_LONGEST = 130_000  # characters that are compared: no file that is longer is ever read
 
 
 @dataclass(frozen=True)
@@ -44,19 +45,21 @@ def resume(store: MemoryStore, root: Path, model: Any, tokenizer: Any, path: str
     from model.memory import MemoryState, StateFileError
     from model.partial import piece_of
 
-    wanted = tokenizer.encode(heading(path) + text)
+    forms = list(_forms(model))
+    stored = [(form, turned, entry) for form, turned in forms for entry in _entries(store, root, form.model_id, path)]
+    # Of most files nothing is stored, and to encode a long one takes seconds.
+    wanted = tokenizer.encode((heading(path) + text)[:_LONGEST]) if stored else []
     best: Resumed | None = None
-    for form, turned in _forms(model):
-        for entry in _entries(store, root, form.model_id, path):
-            with suppress(StateFileError, FileNotFoundError, ValueError):
-                memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
-                count = in_common(piece_of(memory), wanted)
-                if count > (len(best.tokens) if best else 0):
-                    found = tuple(_states(form, memory, count))
-                    states = tuple((at, turned(state, wanted[at - 1])) for at, state in found)
-                    if states:
-                        before = tuple(file.path for file in files_of(dict(entry.notes))[:-1])
-                        best = Resumed(tuple(wanted[: states[-1][0]]), states, before)
+    for form, turned, entry in stored:
+        with suppress(StateFileError, FileNotFoundError, ValueError):
+            memory = MemoryState.load(entry.path, form.model_id, getattr(model, "device", "cpu"))
+            count = in_common(piece_of(memory), wanted)
+            if count > (len(best.tokens) if best else 0):
+                found = tuple(_states(form, memory, count))
+                states = tuple((at, turned(state, wanted[at - 1])) for at, state in found)
+                if states:
+                    before = tuple(file.path for file in files_of(dict(entry.notes))[:-1])
+                    best = Resumed(tuple(wanted[: states[-1][0]]), states, before)
     return best
 
 

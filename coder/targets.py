@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
+from coder.named_tests import selected, unknown
 
 if TYPE_CHECKING:
     from sandbox.testing.report import Baseline
@@ -16,25 +17,32 @@ _NAMED = 3
 
 
 def targets_of(
-    baseline: Baseline, wanted: Sequence[str], files: Sequence[str], python: Path, notice: Callable[[str], None]
+    baseline: Baseline,
+    wanted: Sequence[str],
+    files: Sequence[str],
+    python: Path,
+    notice: Callable[[str], None],
+    advice: str = "",
 ) -> tuple[str, ...]:
     """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
-    what keeps a test out is told to `notice`. Raises Failure, with the reason, when there are none."""
+    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any. Raises
+    Failure, with the reason, when there are no targets, or none of a name that is wanted."""
     if baseline.flaky:
         notice(f"flaky, so they count for nothing: {some(baseline.flaky)}")
-    failing = [node for node in baseline.failing if not wanted or _selected(node, wanted)]
+    if failure := unknown(baseline, wanted):
+        raise failure
+    failing = [node for node in baseline.failing if not wanted or selected(baseline.tests[node], wanted)]
     if not failing:
         message = "no test fails here"
         if wanted:
-            known = any(_selected(node, wanted) for node in baseline.tests)
-            message = f"{'no failing test' if known else 'no test'} is named {' or '.join(wanted)}"
+            message = f"no failing test is named {' or '.join(wanted)}"
         elif baseline.flaky:
             message = "no test fails each time it is run"
         raise Failure(ExitStatus.NOTHING_FAILING, message)
     modules = [module for module in baseline.missing_modules if not _is_own(module, files)]
     beyond = [node for node in failing if baseline.tests[node].missing_module in modules]
     if beyond:
-        notice(f"{python} lacks {', '.join(modules)}: {some(beyond)} cannot run")
+        notice(f"{python} lacks {', '.join(modules)}: {some(beyond)} cannot run{advice and '; '}{advice}")
     network = [node for node in failing if baseline.tests[node].needs_network]
     if network:
         notice(f"these need the network, which the sandbox does not have: {some(network)}")
@@ -43,7 +51,7 @@ def targets_of(
         raise Failure(
             ExitStatus.TESTS_NOT_RUN,
             f"the tests need modules that {python} does not have: {', '.join(modules)}",
-            "Install them there, or name the interpreter that has them with --python.",
+            advice or "Install them there, or name the interpreter that has them with --python.",
         )
     if not targets:
         raise Failure(
@@ -63,11 +71,6 @@ def _is_own(module: str, files: Sequence[str]) -> bool:
     top = module.partition(".")[0]
     names = (f"{top}.py", f"{top}/", f"src/{top}.py", f"src/{top}/")
     return "." in module and any(path.startswith(names) for path in files)
-
-
-def _selected(node: str, wanted: Sequence[str]) -> bool:
-    """Whether one of `wanted` names the test, its file, its class, or a folder that it is in."""
-    return any(node == name or node.startswith((name + "::", name + "[", name.rstrip("/") + "/")) for name in wanted)
 
 
 def some(names: Sequence[str]) -> str:

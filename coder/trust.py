@@ -8,6 +8,7 @@ change of one of these files, or a new one among them, ends it.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from contextlib import suppress
 from enum import Enum
 from pathlib import Path
@@ -16,6 +17,7 @@ from coder.atomic import System, replace_file
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure
 from coder.ledger import private_folder
+from coder.patch import Version
 from coder.repository.gate import PathGate
 
 COVERED = ("coder.toml", "AGENTS.md")
@@ -37,9 +39,11 @@ class Trust:
     def __init__(self, state: Path) -> None:
         self.path = state / "trust.json"
 
-    def standing(self, root: Path) -> Standing:
-        """How things stand with the files of the project at `root` that trust is asked for."""
-        present = covered_files(root)
+    def standing(self, root: Path, files: Mapping[str, Version] | None = None) -> Standing:
+        """How things stand with the files of the project at `root` that trust is asked for: with `files` as the caller
+        has read them, else as they are now. Whoever goes on to use one of them hands in what was read: by the time that
+        it is used, the file may be another one."""
+        present = _hashes(covered_files(root) if files is None else files)
         if not present:
             return Standing.EMPTY
         known = self._load().get(str(PathGate(root).root))
@@ -47,9 +51,10 @@ class Trust:
             return Standing.UNKNOWN
         return Standing.TRUSTED if known == present else Standing.CHANGED
 
-    def grant(self, root: Path) -> dict[str, str]:
-        """Trusts the project's files as they are now. Returns them with their hashes."""
-        present = covered_files(root)
+    def grant(self, root: Path, files: Mapping[str, Version] | None = None) -> dict[str, str]:
+        """Trusts the project's files: `files` as somebody was shown them, else as they are now. Returns them with their
+        hashes."""
+        present = _hashes(covered_files(root) if files is None else files)
         self._store({**self._load(), str(PathGate(root).root): present})
         return present
 
@@ -75,10 +80,14 @@ class Trust:
         replace_file(System(), self.path, json.dumps(decisions, indent=1).encode())
 
 
-def covered_files(root: Path) -> dict[str, str]:
-    """The files that trust is about, with their sha256. One that may not be read counts as absent: nobody reads it."""
+def covered_files(root: Path) -> dict[str, Version]:
+    """The files that trust is about, as they are now. One that may not be read counts as absent: nobody reads it."""
     gate, present = PathGate(root), {}
     for name in COVERED:
         with suppress(FileNotFoundError, Conflict):
-            present[name] = gate.read(name).hash
+            present[name] = gate.read(name)
     return present
+
+
+def _hashes(files: Mapping[str, Version]) -> dict[str, str]:
+    return {name: version.hash for name, version in files.items()}

@@ -38,13 +38,16 @@ def repair(repository: Path, console: Console) -> bool:
 def main() -> int:
     console = Console()
     repaired = 0
-    examples = {name: bug for name, bug in EXAMPLES.items() if name not in COMMANDS or shutil.which(COMMANDS[name][1])}
+    missing = {name: program for name, (_, program) in COMMANDS.items() if not shutil.which(program)}
+    examples = {name: bug for name, bug in EXAMPLES.items() if name not in missing}
     with tempfile.TemporaryDirectory(prefix="coder-demo-") as folder:
         for name, bug in examples.items():
             console.rule(f"[bold]{name}[/]: {bug}")
             repository = Path(folder) / name
             shutil.copytree(HERE / name, repository, ignore=shutil.ignore_patterns("__pycache__", ".pytest_cache"))
             repaired += repair(repository, console)
+    for name, program in missing.items():
+        console.print(f"{name} ({EXAMPLES[name]}) was left out: there is no `{program}` on this machine")
     console.rule(f"[bold]{repaired} of {len(examples)} repaired[/]")
     return 0 if repaired == len(examples) else 1
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
@@ -13,7 +14,9 @@ from lsprotocol import types
 from coder import config, events
 from coder.engine import Engine, FixRequest
 from coder.environment import Environment
+from coder.exit_status import ExitStatus
 from coder.failure import Failure
+from coder.patch import Version, decode
 from coder.repository import Repository
 from coder.trust import Trust
 from lsp import edits
@@ -51,6 +54,8 @@ class Actions:
     server: CoderServer
     environment: Environment
     make_engine: MakeEngine = make_engine
+    _searches: set[threading.Event] = field(default_factory=set)
+    """What ends each search that is under way."""
 
     def offered(self, params: types.CodeActionParams) -> list[types.CodeAction]:
         """The actions at a cursor or a diagnostic."""
@@ -81,42 +86,59 @@ class Actions:
             status.message(types.MessageType.Warning, "coder repairs only tests of the open folders.")
             return False
         repository = found[0]
-        versions, unsaved = self._buffers(repository)
         progress = Progress(self.server, f"coder: fixing {node}")
-        await progress.begin()
         status.tell("fixing", node)
         try:
             engine = self.make_engine(repository, self.environment, self._listener(progress))
-            engine.unsaved = unsaved
-            patches = await _in_thread(engine, FixRequest((node,)))
+            engine.unsaved = self._unsaved(repository)
+            patches = await self._search(engine, FixRequest((node,)), progress)
         except Failure as failure:
-            status.message(types.MessageType.Warning, f"coder: {failure.message}. {failure.hint}".strip())
+            if failure.status is not ExitStatus.INTERRUPTED:
+                status.message(types.MessageType.Warning, f"coder: {failure.message}. {failure.hint}".strip())
             return False
         finally:
             progress.end()
             status.tell("idle")
+        if engine.cancel.is_set():
+            return False  # whoever stopped it knows
         if not patches:
             status.message(types.MessageType.Info, f"coder found no patch that makes {node} pass within its limits.")
             return False
-        return await self._offer(repository, patches[0], versions, node)
+        return await self._offer(repository, patches[0], node)
 
-    def _buffers(self, repository: Repository) -> tuple[dict[str, int | None], dict[str, bytes]]:
-        """The versions of the folder's open files by path, and the bytes of those that differ from the disk."""
-        versions: dict[str, int | None] = {}
+    def stop(self) -> None:
+        """Ends the searches that are under way."""
+        for cancel in self._searches:
+            cancel.set()
+
+    async def _search(self, engine: Engine, request: FixRequest, progress: Progress) -> list[Patch]:
+        """The search, in a thread. It ends early with the request, with the server, and where the user ends it at its
+        bar."""
+        self._searches.add(engine.cancel)
+        try:
+            await progress.begin(engine.cancel.set)
+            return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, engine.fix, request))
+        except asyncio.CancelledError:
+            engine.cancel.set()
+            raise
+        finally:
+            self._searches.discard(engine.cancel)
+
+    def _unsaved(self, repository: Repository) -> dict[str, bytes]:
+        """The bytes of the folder's open files that differ from the disk, by path."""
         unsaved: dict[str, bytes] = {}
         for document in self.server.documents.all():
             found = self.server.folders.place(document.uri)
             if found is None or found[0] is not repository or repository.rules.hidden(found[1]):
                 continue
             path = found[1]
-            versions[path] = document.version
             try:
                 disk = repository.document(path)
                 if disk.text != document.text:
                     unsaved[path] = disk.encode(document.text)
             except (Failure, OSError, UnicodeError, SyntaxError):
                 unsaved[path] = document.text.encode("utf-8", "replace")
-        return versions, unsaved
+        return unsaved
 
     def _listener(self, progress: Progress) -> events.Listener:
         def listener(event: events.Event) -> None:
@@ -129,30 +151,29 @@ class Actions:
 
         return listener
 
-    async def _offer(self, repository: Repository, patch: Patch, versions: dict[str, int | None], node: str) -> bool:
+    async def _offer(self, repository: Repository, patch: Patch, node: str) -> bool:
         files = []
         for change in patch.changes:
-            uri = (repository.root / change.path).as_uri()
             document = self._open_at(repository, change.path)
-            same = (
-                document.version == versions[change.path]
-                if document is not None and change.path in versions
-                else change.before == repository.gate.current(change.path)
-            )
+            if document is not None:
+                same = _holds(document, change.before)
+            else:
+                same = change.before == repository.gate.current(change.path)
             if not same:
                 text = f"{change.path} changed while coder was searching: nothing was done. Ask again."
                 self.server.status.message(types.MessageType.Warning, text)
                 return False
+            uri = document.uri if document is not None else (repository.root / change.path).as_uri()
             version = document.version if document is not None else None
-            encoding = self.server.documents.encoding
-            files.append(edits.of_change(change, document.uri if document else uri, version, encoding))
+            files.append(edits.of_change(change, uri, version, self.server.documents.encoding))
         proof = patch.verdict.summary()
         return await self._apply(files, f"Fix {node}", f"{patch.proposal.note}: {proof}")
 
     def _open_at(self, repository: Repository, path: str) -> Document | None:
+        """The document that is open for a file. Folders are told apart by their place: changed rules make new ones."""
         for document in self.server.documents.all():
             found = self.server.folders.place(document.uri)
-            if found is not None and found[0] is repository and found[1] == path:
+            if found is not None and found[0].root == repository.root and found[1] == path:
                 return document
         return None
 
@@ -201,7 +222,8 @@ class Actions:
             raise
         finally:
             status.tell("idle")
-        if not body or document.version != version:
+        same = self.server.documents.get(uri) is document and document.version == version
+        if not body or not same:
             reason = "the text has changed meanwhile" if body else "nothing that would parse and resolve was found"
             status.message(types.MessageType.Info, f"coder: {stub.name} is as it was: {reason}.")
             return False
@@ -210,14 +232,13 @@ class Actions:
         return await self._apply([file], f"Complete {stub.name}", "written by the model, not tested")
 
 
-async def _in_thread(engine: Engine, request: FixRequest) -> list[Patch]:
-    """The search in a thread; cancelled with the request."""
-    task = asyncio.get_running_loop().run_in_executor(None, engine.fix, request)
+def _holds(document: Document, before: Version | None) -> bool:
+    """Whether the text of an open document is the one that a change was made for. Its version alone does not say so: a
+    document that was closed and opened again counts from the beginning."""
     try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        engine.cancel.set()
-        raise
+        return before is not None and decode(before.data).text == document.text
+    except (UnicodeError, SyntaxError):
+        return False
 
 
 def _offset(document: Document, position: types.Position) -> int:

@@ -26,7 +26,8 @@ from lsp.writer import Draft, Writer
 _log = logging.getLogger(__name__)
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
-SOON = 0.12  # seconds after which whole lines, or ENOUGH tokens, are answered though more is being written
+SOON = 0.12  # seconds after which ENOUGH tokens are answered though more is being written
+LINE = 0.20  # seconds after which whole lines are, be they short: only what the model is sure of is gone on with
 LATE = 0.30  # seconds after which whatever may be shown is
 ENOUGH = 8
 FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion
@@ -49,7 +50,7 @@ class _Running:
 
     def agrees(self, situation: Situation) -> bool:
         """Whether what was typed since goes along with the text so far."""
-        if situation.uri != self.situation.uri or self.job.cancel.is_set():
+        if situation.uri != self.situation.uri:
             return False
         typed = typed_since(self.situation.before, situation.before)
         if typed is None or situation.after[:200] != self.situation.after[:200]:
@@ -70,6 +71,7 @@ class Completions:
     following: Following = field(default_factory=Following)
     counts: Counter[str] = field(default_factory=Counter)
     _running: _Running | None = None
+    _guess: _Running | None = None
 
     async def complete(self, params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
         """None where there is nothing to show."""
@@ -98,13 +100,17 @@ class Completions:
         self, document: Document, place: tuple[int, int], selected: types.SelectedCompletionInfo | None = None
     ) -> Situation:
         """The situation at a place; with an entry selected in the suggestion list, as if it had been accepted."""
-        before, after = document.before(*place, BEFORE), document.after(*place, AFTER)
+        start, end, chosen = place, place, ""
         if selected is not None:
             start, end = document.place(selected.range.start), document.place(selected.range.end)
-            before, after = document.before(*start, BEFORE) + selected.text, document.after(*end, AFTER)
+            chosen = selected.text
+        before, after = document.before(*start, BEFORE) + chosen, document.after(*end, AFTER)
+        elsewhere = document.outside(start, end, BEFORE, AFTER)
+        for cell in self.documents.other_cells(document.uri):
+            elsewhere += cell.lines
         uri, language = document.uri, document.language
-        names = self.workspace.path_of(uri), self.workspace.name_of(uri)
-        return Situation(uri, names[0], language, _plain(before), _plain(after), names[1])
+        path, name = self.workspace.path_of(uri), self.workspace.name_of(uri)
+        return Situation(uri, path, language, _plain(before), _plain(after), name, elsewhere)
 
     def forget(self) -> None:
         """Drops what was completed and read so far."""
@@ -116,26 +122,30 @@ class Completions:
     def forget_answers(self) -> None:
         """Drops what was completed: it would be judged otherwise now."""
         self.following.clear()
-        self._running = None
+        self._running = self._guess = None
 
     async def _texts(self, document: Document, situation: Situation, invoked: bool, line: int) -> tuple[list[str], str]:
         """The texts to show, and what happened: "hit", "joined", "miss", "stale" or "dropped"."""
-        settings = self.settings()
+        settings, version = self.settings(), document.version
         known = None if invoked else self.following.get(situation)
         if known is not None:
+            if known and not situation.line_before.strip():  # a guess that came true: it is likely to be accepted
+                self._ahead(situation, known, self._prompt(document, situation, line), settings)
             return ([known] if known else []), "hit"
-        prompt = prompt_of(situation, document.lines, line, [one.text for one in self._cells(document)])
+        prompt = self._prompt(document, situation, line)
         running, outcome = self._running, "joined"
-        if invoked or running is None or not running.agrees(situation):
+        if invoked or running is None or running.job.cancel.is_set() or not running.agrees(situation):
             if settings.debounce_ms and not invoked:
-                version = document.version
                 await asyncio.sleep(settings.debounce_ms / 1000)
                 if document.version != version:
                     return [], "stale"
-            if self._running is not None:
-                self._running.job.cancel.set()
             running, outcome = self._begin(situation, prompt, settings), "miss"
         text = await self._wait_for(running, situation, None if invoked else settings)
+        if text == "" and not running.agrees(situation):
+            if document.version != version or self._running not in (None, running):
+                return [], "stale"
+            running, outcome = self._begin(situation, prompt, settings), "miss"
+            text = await self._wait_for(running, situation, settings)
         if text is None:
             return [], "dropped"
         if invoked:
@@ -143,7 +153,10 @@ class Completions:
         return ([text] if text else []), outcome
 
     def _begin(self, situation: Situation, prompt: Prompt, settings: Settings) -> _Running:
-        """Begins to write; what comes of it is kept, and what may be wanted after it is begun."""
+        """Begins to write, in place of what was being written; what comes of it is kept, and what may be wanted after
+        it is begun."""
+        if self._running is not None:
+            self._running.job.cancel.set()
         steps: list[Draft] = []
         job = self._submit(situation, prompt, settings, Urgency.NOW, steps.append)
         self._running = running = _Running(situation, job, steps)
@@ -157,7 +170,7 @@ class Completions:
                 return
             self.following.put(situation, shown.text)
             if shown.text:
-                self._ahead(situation.typed(shown.text), prompt, shown.text, settings)
+                self._ahead(situation, shown.text, prompt, settings)
 
         job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(ended))
         return running
@@ -189,17 +202,20 @@ class Completions:
 
     async def _wait_for(self, running: _Running, situation: Situation, settings: Settings | None) -> str | None:
         """What to show in a situation that the generation agrees with: its outcome, or, with `settings`, so much of it
-        as is there when it takes long. None where it was dropped. Where the last request that waits for it is
-        cancelled, it ends soon after."""
+        as is there when it takes long. Empty as soon as it no longer agrees, None where it was dropped. Where the last
+        request that waits for it is cancelled, it ends soon after."""
         running.waiting += 1
         begun, looked = time.monotonic(), 0
         future = asyncio.wrap_future(running.job.future)
         try:
             while not future.done():
                 await asyncio.wait([future], timeout=_LOOK if settings else None)
+                if not running.agrees(situation) and not running.job.future.done():
+                    return ""
                 waited = time.monotonic() - begun
                 if settings and not future.done() and waited > SOON and len(running.steps) > looked:
-                    looked, enough = len(running.steps), 1 if waited > LATE or running.steps[-1].whole else ENOUGH
+                    short = waited > LATE or (waited > LINE and running.steps[-1].whole)
+                    looked, enough = len(running.steps), 1 if short else ENOUGH
                     text = self._so_far(running, situation, settings, enough)
                     if text:
                         return text
@@ -240,25 +256,37 @@ class Completions:
             raise
         return texts
 
-    def _ahead(self, situation: Situation, prompt: Prompt, text: str, settings: Settings) -> None:
-        """Guesses what is wanted once the text was accepted and the next line begun."""
-        if situation.line_after.strip():
+    def _ahead(self, situation: Situation, text: str, prompt: Prompt, settings: Settings) -> None:
+        """Guesses what is wanted once the text was accepted in a situation and the next line begun, in place of what
+        was guessed before; not where that is known already."""
+        written = situation.typed(text)
+        if written.line_after.strip():
             return
-        indentation = situation.indentation + ("    " if text.rstrip().endswith((":", "{")) else "")
-        below = situation.typed("\n" + indentation)
-        further = prompt.extended(text + "\n" + indentation)
+        opened = written.line_before.rstrip().endswith((":", "{"))
+        begun = "\n" + written.indentation + (written.indent_unit if opened else "")
+        below, guess = written.typed(begun), self._guess
+        waiting = guess is not None and guess.situation == below and not guess.job.cancel.is_set()
+        if waiting or self.following.knows(below):
+            return
+        if guess is not None:
+            guess.job.cancel.set()
+        job = self._submit(below, prompt.extended(text + begun), settings, Urgency.AHEAD)
+        self._guess = latest = _Running(below, job, [])
         loop = asyncio.get_running_loop()
 
-        def keep(job: Job) -> None:
+        def keep() -> None:
+            if self._guess is not latest:
+                return
+            self._guess = None
             shown = job.future.result() if job.future.exception() is None else None
             if shown is not None:
                 self.following.put(below, shown.text)
 
-        job = self._submit(below, further, settings, Urgency.AHEAD)
-        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep, job))
+        job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep))
 
-    def _cells(self, document: Document) -> list[Document]:
-        return self.documents.earlier_cells(document.uri)
+    def _prompt(self, document: Document, situation: Situation, line: int) -> Prompt:
+        earlier = self.documents.earlier_cells(document.uri)
+        return prompt_of(situation, document.lines, line, [cell.text for cell in earlier])
 
 
 def _left(old: Situation, new: Situation, text: str) -> str:

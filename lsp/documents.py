@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from lsprotocol import types
 
 from lsp.positions import UTF16, place_of, position_of, split_lines
+from lsp.situation import end_of
 
 
 @dataclass
@@ -57,22 +58,35 @@ class Document:
         return position_of(self.lines, line, index, self.encoding)
 
     def before(self, line: int, index: int, limit: int) -> str:
-        """Whole lines up to a place, from the last ones on, up to about `limit` characters."""
-        parts, size = [self.lines[line][:index]], index
-        while line > 0 and size + len(self.lines[line - 1]) <= limit:
-            line -= 1
-            parts.append(self.lines[line])
-            size += len(self.lines[line])
-        return "".join(reversed(parts))
+        """Whole lines up to a place, from the last ones on, up to `limit` characters; of a longer line its end."""
+        first = self._first(line, limit - index)
+        return "".join(self.lines[first:line]) + end_of(self.lines[line][:index], limit)
 
     def after(self, line: int, index: int, limit: int) -> str:
-        """What stands behind a place: the rest of its line, and whole lines up to about `limit` characters."""
-        parts, size = [self.lines[line][index:]], len(self.lines[line]) - index
-        while line + 1 < len(self.lines) and size + len(self.lines[line + 1]) <= limit:
-            line += 1
-            parts.append(self.lines[line])
-            size += len(self.lines[line])
-        return "".join(parts)
+        """What stands behind a place: the rest of its line, and whole lines, up to `limit` characters."""
+        rest = self.lines[line][index:]
+        return rest[:limit] + "".join(self.lines[line + 1 : self._end(line, limit - len(rest))])
+
+    def outside(self, start: tuple[int, int], end: tuple[int, int], above: int, below: int) -> list[str]:
+        """The lines that are left out by `before` at `start` with the limit `above` and by `after` at `end` with the
+        limit `below`."""
+        first = self._first(start[0], above - start[1])
+        return self.lines[:first] + self.lines[self._end(end[0], below - len(self.lines[end[0]]) + end[1]) :]
+
+    def _first(self, line: int, room: int) -> int:
+        """The first of the lines above `line` that fit into `room` characters; `line` where none does."""
+        while line > 0 and len(self.lines[line - 1]) <= room:
+            line -= 1
+            room -= len(self.lines[line])
+        return line
+
+    def _end(self, line: int, room: int) -> int:
+        """The line behind the last of those below `line` that fit into `room` characters."""
+        end = line + 1
+        while end < len(self.lines) and len(self.lines[end]) <= room:
+            room -= len(self.lines[end])
+            end += 1
+        return end
 
 
 class Documents:
@@ -145,12 +159,25 @@ class Documents:
 
     def earlier_cells(self, uri: str) -> list[Document]:
         """The cells of the same language above a cell."""
+        return self._beside(uri)[0]
+
+    def other_cells(self, uri: str) -> list[Document]:
+        """The cells of the same language in a cell's notebook, without the cell."""
+        above, below = self._beside(uri)
+        return above + below
+
+    def _beside(self, uri: str) -> tuple[list[Document], list[Document]]:
+        """The cells of the same language above and below a cell."""
         notebook, document = self.notebook_of(uri), self.get(uri)
         if notebook is None or document is None:
-            return []
+            return [], []
         cells = self._cells[notebook]
-        above = (self._open.get(cell) for cell in cells[: cells.index(unquote(uri))])
-        return [cell for cell in above if cell is not None and cell.language == document.language]
+        at, language = cells.index(unquote(uri)), document.language
+        return self._open_in(cells[:at], language), self._open_in(cells[at + 1 :], language)
+
+    def _open_in(self, cells: Sequence[str], language: str) -> list[Document]:
+        found = (self._open.get(cell) for cell in cells)
+        return [cell for cell in found if cell is not None and cell.language == language]
 
 
 def _uris(cells: Sequence[types.NotebookCell]) -> list[str]:

@@ -50,7 +50,7 @@ def build(
 
     @server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())
     async def inline_completion(params: types.InlineCompletionParams) -> types.InlineCompletionList | None:
-        server.tell_outside(params.text_document.uri)
+        server.asked(params.text_document.uri)
         return await server.completions.complete(params)
 
     @server.feature(
@@ -74,7 +74,7 @@ def build(
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     def did_save(params: types.DidSaveTextDocumentParams) -> None:
-        server.saved(params.text_document.uri)
+        server.learning.saved(params.text_document.uri)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: types.DidChangeConfigurationParams) -> None:
@@ -87,6 +87,10 @@ def build(
     @server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def did_change_folders(params: types.DidChangeWorkspaceFoldersParams) -> None:
         server.take_folders()
-        server.read_workspace()
+        server.read_anew()
+
+    @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def did_change_watched_files(params: types.DidChangeWatchedFilesParams) -> None:
+        server.learning.watching.heard(params.changes)
 
     return server

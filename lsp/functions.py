@@ -1,13 +1,15 @@
-"""Functions around a cursor: the test that it is in, and the stub that could be written."""
+"""Functions around a cursor: the test that it is in, and the stub that could be written. An editor asks at every move
+of the cursor, so the tree of a text is kept."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 
-from tree_sitter import Node
+from tree_sitter import Node, Tree
 
-from coder.repository.symbols import outline
 from lsp.syntax import parser_of
 
 
@@ -26,24 +28,23 @@ def test_at(path: str, text: str, line: int) -> str | None:
     name = PurePosixPath(path).name
     if not (name.startswith("test_") or name.endswith("_test.py")) or not name.endswith(".py"):
         return None
-    around = [
-        symbol
-        for symbol in outline(path, text).symbols
-        if symbol.first_line <= line + 1 <= symbol.last_line and symbol.name.startswith("test")
-    ]
-    functions = [symbol for symbol in around if symbol.kind == "function"]
-    return f"{path}::{functions[0].qualified.replace('.', '::')}" if functions else None
+    names: list[str] = []
+    for definition in _around(text, line):
+        name_node = definition.child_by_field_name("name")
+        names.append((name_node.text or b"").decode("utf-8", "replace") if name_node is not None else "")
+        if definition.type == "function_definition" and names[-1].startswith("test"):
+            return "::".join((path, *names))
+    return None
 
 
 def stub_at(text: str, offset: int) -> Stub | None:
     """The Python function around an offset whose body is `pass`, `...` or `raise NotImplementedError`, behind a
     docstring or not."""
-    parser = parser_of("python")
-    if parser is None:
+    tree = _tree(text)
+    if tree is None:
         return None
-    source = text.encode("utf-8", "replace")
     at = len(text[:offset].encode("utf-8", "replace"))
-    node = parser.parse(source).root_node.descendant_for_byte_range(at, at)
+    node = tree.root_node.descendant_for_byte_range(at, at)
     while node is not None and node.type != "function_definition":
         node = node.parent
     body = node.child_by_field_name("body") if node is not None else None
@@ -54,10 +55,35 @@ def stub_at(text: str, offset: int) -> Stub | None:
     written = statements[1:] if statements and _is_docstring(statements[0]) else statements
     if len(written) != 1 or not _is_nothing(written[0]):
         return None
+    source = text.encode("utf-8", "replace")
     start, end = (len(source[:byte].decode("utf-8", "replace")) for byte in (written[0].start_byte, body.end_byte))
     line_start = text.rfind("\n", 0, start) + 1
     indentation = text[line_start:start]
     return Stub((name.text or b"").decode(), start, end, indentation) if not indentation.strip() else None
+
+
+@lru_cache(maxsize=2)
+def _tree(text: str) -> Tree | None:
+    """The tree of a Python text; None where the grammar is not installed."""
+    parser = parser_of("python")
+    return parser.parse(text.encode("utf-8", "replace")) if parser is not None else None
+
+
+def _around(text: str, line: int) -> Iterator[Node]:
+    """The definitions around the text of a line (from 0), with their decorators, the outermost first."""
+    tree, lines = _tree(text), text.split("\n", line + 1)
+    if tree is None or line >= len(lines):
+        return
+    content = lines[line].encode("utf-8", "replace")
+    place = line, len(content) - len(content.lstrip())
+    node = tree.root_node.descendant_for_point_range(place, place)
+    ways_up: list[Node] = []
+    while node is not None:
+        inner = node.child_by_field_name("definition") if node.type == "decorated_definition" else node
+        if inner is not None and inner.type in ("function_definition", "class_definition") and inner not in ways_up:
+            ways_up.append(inner)
+        node = node.parent
+    yield from reversed(ways_up)
 
 
 def _is_docstring(node: Node) -> bool:

@@ -27,14 +27,18 @@ def judge(draft: Draft, situation: Situation, threshold: float, modules: Collect
     text = trim(sure, situation)
     if not text.strip():
         return Shown("", "nothing new" if sure else "not sure enough")
-    reason = ""
+    reason, whole = "", _ends_line(sure, draft) or text.count("\n") < sure.count("\n")
     while text.strip():
-        whole = draft.whole if len(text) == len(draft.text) else draft.text[len(text)] == "\n"
         reason = _objection(text, situation, whole, modules)
         if not reason:
             return Shown(text)
-        text = text.rpartition("\n")[0].rstrip()
+        text, whole = trim(text.rpartition("\n")[0], situation), True
     return Shown("", reason)
+
+
+def _ends_line(part: str, draft: Draft) -> bool:
+    """Whether the last line of a draft's beginning is all that the draft has of that line."""
+    return draft.whole if len(part) == len(draft.text) else draft.text[len(part)] == "\n"
 
 
 def _objection(text: str, situation: Situation, whole: bool, modules: Collection[str]) -> str:

@@ -9,7 +9,7 @@ with the cursor only the lines around the cursor's count, of the others everythi
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,19 +23,14 @@ Encode = Callable[[str], Sequence[int]]
 
 
 class Knowledge:
-    """Finds continuations in all that was read. `add`, `remove` and `build` belong to the reading, `open`, `focus` and
-    `find` to the thread of the model; `leave_out` and `close` to the editor's. Files go by one name in all of them."""
+    """Finds continuations in all that was read. `add`, `remove`, `forget` and `build` may come from any thread, `open`,
+    `focus` and `find` from that of the model; `leave_out` and `close` from the editor's. Files go by one name in all of
+    them. All tokens are of one tokenizer: for another one, or to forget everything, a new knowledge takes the place of
+    this."""
 
     def __init__(self) -> None:
+        self._changing = threading.Lock()
         self._building = threading.Lock()
-        self.clear()
-
-    def __len__(self) -> int:
-        """Tokens of the repository that are known."""
-        return self._size
-
-    def clear(self) -> None:
-        """Forgets everything."""
         self._texts: dict[str, Sequence[int]] = {}
         self._size = self._built_size = 0
         self._base: RepositoryCache | None = None
@@ -44,15 +39,28 @@ class Knowledge:
         self._around: tuple[str, tuple[str, ...]] = "", ()
         self._near: RepositoryCache | None = None
 
+    def __len__(self) -> int:
+        """Tokens of the repository that are known."""
+        return self._size
+
     # -- the repository --------------------------------------------------------------------------------------------
 
     def add(self, name: str, tokens: Sequence[int]) -> None:
         """A file of the repository. It counts once the index was built again."""
-        self._size += len(tokens) - len(self._texts.get(name, ()))
-        self._texts[name] = tokens
+        with self._changing:
+            self._size += len(tokens) - len(self._texts.get(name, ()))
+            self._texts[name] = tokens
 
     def remove(self, name: str) -> None:
-        self._size -= len(self._texts.pop(name, ()))
+        with self._changing:
+            self._size -= len(self._texts.pop(name, ()))
+
+    def forget(self, gone: set[str]) -> bool:
+        """Removes the files of these names, and those in folders of these names. Whether there were any."""
+        known = [name for name in list(self._texts) if not gone.isdisjoint(_ways_up(name))] if gone else []
+        for name in known:
+            self.remove(name)
+        return bool(known)
 
     def due(self) -> bool:
         """Whether enough is new to build the index again."""
@@ -75,11 +83,16 @@ class Knowledge:
     def leave_out(self, name: str) -> bool:
         """A file was opened: the next build leaves it out. Whether it is in the index now."""
         self._left_out |= {name}
-        return name in self._texts and self._base is not None
+        return self._indexed(name)
 
-    def close(self, name: str) -> None:
+    def close(self, name: str) -> bool:
+        """A file was closed: the next build takes it in. Whether there is something to take in."""
         self._left_out -= {name}
         self._open.pop(name, None)
+        return self._indexed(name)
+
+    def _indexed(self, name: str) -> bool:
+        return name in self._texts and self._base is not None
 
     def open(self, name: str, tokens: Sequence[int]) -> None:
         """The text of an open file as it is now."""
@@ -111,3 +124,10 @@ class Knowledge:
             if match is not None and (best is None or match.order > best.order):
                 best = match
         return best
+
+
+def _ways_up(name: str) -> Iterator[str]:
+    """A name and those of the folders around it."""
+    while name:
+        yield name
+        name = name.rpartition("/")[0]

@@ -1,6 +1,7 @@
 """Whether the names that a Python completion uses mean anything where it stands.
 
-A name counts when a scope around the cursor binds it, when it is a builtin, or when the completion binds it itself.
+A name counts when a scope around the cursor binds it, when it is a builtin, or when the completion binds it itself; of
+the text that is not parsed (further away, or in other cells of a notebook), when it stands there at all.
 Imports count when the module is of the standard library, of the repository, or imported somewhere in it.
 """
 
@@ -10,7 +11,7 @@ import builtins
 import keyword
 import re
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from tree_sitter import Node, Query, QueryCursor
@@ -62,8 +63,20 @@ def unresolved(situation: Situation, text: str, modules: Collection[str] = ()) -
         if start < node.end_byte and node.start_byte < end and _is_module(node):
             imported.append(_text(node).partition(".")[0])
     missing = [_text(node) for node in used if _text(node) not in bound | _KNOWN]
+    if missing:
+        missing = _nowhere(missing, situation.elsewhere)
     known = sys.stdlib_module_names | frozenset(modules)
     return missing + ([name for name in imported if name not in known] if modules else [])
+
+
+def _nowhere(names: list[str], lines: Sequence[str]) -> list[str]:
+    """Those of the names that do not occur in lines that are not parsed. What an occurrence means there nobody knows,
+    so each counts but an attribute, and an `import *` may bring anything."""
+    text = "\n".join(lines)
+    if len(text) > _LIMIT or "import *" in text:
+        return []
+    # The name comes first in the pattern: a search that begins with a literal is many times faster.
+    return [name for name in names if not re.search(rf"{name}(?<![\w.]{name})(?!\w)", text)]
 
 
 @cache

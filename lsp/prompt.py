@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsp.situation import COMMENTS, Situation
+from lsp.situation import COMMENTS, Situation, end_of
 
 BUDGET = 1600  # characters above the cursor: twice as much writes no more lines right once the n-gram cache is mixed in
 WHOLE = 8000  # characters above the cursor that are looked for among what was read before, from the file's beginning on
@@ -42,7 +42,7 @@ class Prompt:
 def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str] = ()) -> Prompt:
     """The prompt for a cursor in `line` of the document's `lines`; `earlier` are the notebook cells above."""
     first, *later = anchors(lines, line)
-    if first and sum(map(len, lines[:line])) <= WHOLE:
+    if first and len(situation.line_before) <= BUDGET and sum(map(len, lines[:line])) <= WHOLE:
         later.append(0)  # what `coder fix` reads, it reads from the beginning
     prompt, *others = (_from(start, situation, lines, line, earlier) for start in (first, *later))
     return replace(prompt, shorter=tuple(others))
@@ -50,7 +50,7 @@ def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Se
 
 def _from(start: int, situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str]) -> Prompt:
     """The prompt whose text begins at line `start`."""
-    body = "".join(one.rstrip("\r\n") + "\n" for one in lines[start:line]) + situation.line_before
+    body = "".join(one.rstrip("\r\n") + "\n" for one in lines[start:line]) + end_of(situation.line_before, BUDGET)
     head = _path_line(situation)
     if start > 0:
         skipped = "\n".join(one.rstrip("\r\n") for one in lines[: min(start, 200)])

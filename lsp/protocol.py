@@ -1,8 +1,9 @@
-"""pygls' protocol with our own documents in place of its own."""
+"""pygls' protocol with our own documents in place of its own, and commands that can be cancelled."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import inspect
+from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 from pygls.protocol import LanguageServerProtocol, lsp_method
@@ -12,9 +13,18 @@ if TYPE_CHECKING:
 
 
 class Protocol(LanguageServerProtocol):
-    """Hands every change of a document to the server, in the order in which they come."""
+    """Hands every change of a document to the server, in the order in which they come. Runs each command as the task of
+    its request."""
 
     _server: CoderServer
+
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(self, params: types.ExecuteCommandParams) -> Any:  # type: ignore[override]
+        """As pygls does, but in one task, the request's own. pygls begins another one for the command, which goes on
+        when the request is cancelled; and its `shutdown` fails while there are two."""
+        command, arguments, named = next(super().lsp_workspace__execute_command(params))
+        answer = command(*arguments, **named)
+        return await answer if inspect.isawaitable(answer) else answer
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

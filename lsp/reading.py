@@ -19,6 +19,7 @@ from coder.failure import Failure
 from coder.reading_plan import is_source, readable
 from coder.repository import Repository
 from lsp.knowledge import Knowledge
+from lsp.relevance import Place, name_of, relevant_first
 from lsp.tokens_kept import TokensKept
 
 _log = logging.getLogger(__name__)
@@ -30,7 +31,8 @@ Finished = Callable[[int | None], None]
 
 
 class Reading:
-    """One pass over the workspace, in a thread of its own. `stop` ends it early."""
+    """One pass over the workspace, in a thread of its own, and what changes after it. `stop` ends it early.
+    `complaints` say which folders could not be read, and why."""
 
     def __init__(
         self,
@@ -38,81 +40,105 @@ class Reading:
         tokenizer: Any,
         busy: Callable[[], bool],
         kept: TokensKept | None = None,
-        progress: Progress = lambda done, total: None,
     ) -> None:
         self.modules: set[str] = set()
+        self.complaints: list[Failure] = []
         self._knowledge = knowledge
         self._tokenizer = tokenizer
         self._busy = busy
         self._kept = kept
-        self._progress = progress
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def start(self, repositories: Sequence[Repository], near: Iterable[str], finished: Finished) -> None:
-        """Begins to read; `near`: paths of the open files in any of the repositories. `finished` is told how many
-        files were read, None where that ended with an error."""
-        self.stop()
-        self._stop = threading.Event()
-        arguments = (list(repositories), list(near), finished, self._stop)
+    def start(
+        self,
+        repositories: Sequence[Repository],
+        near: Sequence[Place],
+        finished: Finished,
+        progress: Progress = lambda done, total: None,
+    ) -> None:
+        """Begins to read, once; `near`: the open files. `finished` is told how many files were read, None where that
+        ended with an error; `progress` how many of how many, now and then."""
+        arguments = (repositories, near, finished, progress)
         self._thread = threading.Thread(target=self._run, args=arguments, name="reading", daemon=True)
         self._thread.start()
 
     def stop(self) -> None:
         self._stop.set()
 
-    def again(self, repository: Repository, path: str) -> None:
-        """One file was saved: its new text counts from the next build on."""
-        self._read(repository, path)
+    def again(self, repository: Repository, path: str) -> bool:
+        """One file has a new text, which counts from the next build on. Whether that is due."""
+        with suppress(Failure):
+            if is_source(path):
+                self._read((repository, path))
+        return self._knowledge.due()
+
+    def take_over(self, changed: Iterable[Place], gone: set[str]) -> bool:
+        """Files that changed on disk, and names of files and folders that are no longer there. Whether the next build
+        is due. Gives way to completions, so it is not for the thread of the model."""
+        forgotten = self._knowledge.forget(gone)
+        for place in changed:
+            self._give_way()
+            if self._stop.is_set():
+                break
+            self.again(*place)
+        return forgotten or self._knowledge.due()
 
     def _run(
-        self,
-        repositories: list[Repository],
-        near: list[str],
-        finished: Finished,
-        stop: threading.Event,
+        self, repositories: Sequence[Repository], near: Sequence[Place], finished: Finished, progress: Progress
     ) -> None:
         try:
-            todo = [(one, path) for one in repositories for path in relevant_first(_files(one), near)]
+            todo = relevant_first([place for one in repositories for place in self._files(one)], near)
             read = 0
-            for number, (repository, path) in enumerate(todo):
-                if stop.is_set() or len(self._knowledge) > MOST:
+            for number, place in enumerate(todo):
+                if self._stop.is_set() or len(self._knowledge) > MOST:
                     break
-                self._give_way(stop)
+                self._give_way()
                 if number % _BATCH == 0:
-                    self._progress(number, len(todo))
-                read += self._read(repository, path)
+                    progress(number, len(todo))
+                read += self._read(place, self._kept)
                 if self._knowledge.due():
-                    self._give_way(stop)
+                    self._give_way()
                     self._knowledge.build()
-            if not stop.is_set():
+            if not self._stop.is_set():
                 self._knowledge.build()
                 if self._kept is not None:
                     self._kept.save()
-                self._progress(len(todo), len(todo))
+                progress(len(todo), len(todo))
             finished(read)
         except Exception as error:
             _log.warning("reading the workspace ended early: %s", type(error).__name__)
             finished(None)
+        finally:
+            self._kept = None  # its old tokens are of no more use, and may be many
 
-    def _give_way(self, stop: threading.Event) -> None:
-        while self._busy() and not stop.is_set():
+    def _files(self, repository: Repository) -> list[Place]:
+        try:
+            return [(repository, path) for path in repository.files if is_source(path)]
+        except Failure as failure:
+            self.complaints.append(failure)
+        except OSError as error:
+            _log.warning("a folder of the workspace cannot be listed: %s", type(error).__name__)
+        return []
+
+    def _give_way(self) -> None:
+        while self._busy() and not self._stop.is_set():
             time.sleep(0.02)
 
-    def _read(self, repository: Repository, path: str) -> bool:
-        name = f"{repository.root}/{path}"
-        text = readable(repository, path)
+    def _read(self, place: Place, kept: TokensKept | None = None) -> bool:
+        """Without `kept` for a text that is soon replaced: each of its versions would be kept."""
+        text = readable(*place)
         if text is None:
-            self._knowledge.remove(name)
+            self._knowledge.remove(name_of(place))
             return False
         key = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
-        tokens = self._kept.get(key) if self._kept is not None else None
+        tokens = kept.get(key) if kept is not None else None
         if tokens is None:
             tokens = self._tokenizer.encode(text)
-            if self._kept is not None:
-                self._kept.put(key, tokens)
-        self._knowledge.add(name, tokens)
-        self._note_modules(path, text)
+            if kept is not None:
+                kept.put(key, tokens)
+        self._knowledge.add(name_of(place), tokens)
+        self._note_modules(place[1], text)
         return True
 
     def _note_modules(self, path: str, text: str) -> None:
@@ -124,30 +150,3 @@ class Reading:
             words = line.split()
             if len(words) > 1 and words[0] in ("import", "from"):
                 self.modules.update(one.strip(",").partition(".")[0] for one in words[1:2])
-
-
-def relevant_first(paths: Sequence[str], near: Sequence[str]) -> list[str]:
-    """The open files, then those next to them in the tree, then the rest; text of code before other text."""
-    opened = set(near)
-    folders = [PurePosixPath(path).parent.parts for path in near]
-
-    def distance(path: str) -> tuple[bool, int, bool, str]:
-        parts = PurePosixPath(path).parent.parts
-        steps = min((_steps(parts, folder) for folder in folders), default=len(parts))
-        return path not in opened, steps, not path.endswith((".py", ".js", ".ts", ".go", ".rs", ".java", ".cpp")), path
-
-    return sorted(paths, key=distance)
-
-
-def _steps(one: tuple[str, ...], other: tuple[str, ...]) -> int:
-    """How many folders lie between two."""
-    shared = 0
-    while shared < min(len(one), len(other)) and one[shared] == other[shared]:
-        shared += 1
-    return len(one) + len(other) - 2 * shared
-
-
-def _files(repository: Repository) -> list[str]:
-    with suppress(Failure, OSError):
-        return [path for path in repository.files if is_source(path)]
-    return []

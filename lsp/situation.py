@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
+from itertools import chain, pairwise
 
 COMMENTS = {
     "python": "#", "shellscript": "#", "bash": "#", "sh": "#", "ruby": "#", "yaml": "#", "toml": "#", "makefile": "#",
@@ -18,8 +20,9 @@ _CLOSERS = re.compile(r"[\s)\]}>;,:'\"`]*\Z")
 @dataclass(frozen=True)
 class Situation:
     """`before` and `after`: the text on both sides of the cursor, with "\\n" for every end of line, `before` from the
-    start of a line on. `path` is for the model to read, `uri` and `name` (under which
-    the knowledge has the file) for the server."""
+    start of a line on, where that is not too long. `path` is for the model to read, `uri` and `name` (under which
+    the knowledge has the file) for the server. `elsewhere`: the document's lines that neither of the two holds, and
+    those of the other cells of its notebook."""
 
     uri: str
     path: str
@@ -27,6 +30,7 @@ class Situation:
     before: str
     after: str
     name: str = ""
+    elsewhere: Sequence[str] = field(default=(), compare=False, repr=False)
 
     @property
     def line_before(self) -> str:
@@ -39,8 +43,19 @@ class Situation:
     @property
     def indentation(self) -> str:
         """Of the cursor's line."""
-        line = self.line_before
-        return line[: len(line) - len(line.lstrip())]
+        return margin(self.line_before)
+
+    @property
+    def indent_unit(self) -> str:
+        """What a line is indented by behind one that opens a block: as at the nearest such place above, else below;
+        where there is none, as is usual."""
+        above = [line for line in self.before.split("\n") if line.strip()]
+        below = [line for line in self.after.split("\n")[1:] if line.strip()]
+        for opening, line in chain(reversed(list(pairwise(above))), pairwise(below)):
+            outer, inner = margin(opening), margin(line)
+            if opening.rstrip().endswith((":", "{")) and inner != outer and inner.startswith(outer):
+                return inner[len(outer) :]
+        return "\t" if self.language == "go" else "    "
 
     @property
     def mid_line(self) -> bool:
@@ -63,6 +78,18 @@ class Situation:
     def typed(self, text: str) -> Situation:
         """The situation after `text` was written here."""
         return replace(self, before=self.before + text)
+
+
+def end_of(line: str, limit: int) -> str:
+    """A line; of one longer than `limit` characters its end, at least half as long, from a place on that stays where it
+    is while many letters are typed."""
+    step = limit // 2
+    return line if len(line) <= limit else line[-(-(len(line) - limit) // step) * step :]
+
+
+def margin(line: str) -> str:
+    """The white space that a line is indented by."""
+    return line[: depth(line)]
 
 
 def depth(line: str) -> int:

@@ -6,15 +6,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcException
 
 from coder.repository.secrets import redact
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
+_log = logging.getLogger(__name__)
 STATUS = "coder/status"
 _KINDS = ((logging.ERROR, types.MessageType.Error), (logging.WARNING, types.MessageType.Warning),
           (logging.INFO, types.MessageType.Info))  # fmt: skip
@@ -58,12 +61,22 @@ class Progress:
         self._token = str(uuid.uuid4())
         self._begun = False
 
-    async def begin(self) -> None:
-        if self._shown:
-            await self._server.work_done_progress.create_async(self._token)
-            begin = types.WorkDoneProgressBegin(title=self._title, percentage=0)
-            self._server.work_done_progress.begin(self._token, begin)
-            self._begun = True
+    async def begin(self, cancel: Callable[[], None] | None = None) -> None:
+        """Returns once the client has made the bar. `cancel` is called where the user wants the work to end; without
+        it, the bar offers no such thing."""
+        bars = self._server.work_done_progress
+        if not self._shown:
+            return
+        try:
+            await bars.create_async(self._token)
+        except JsonRpcException as error:
+            _log.info("the editor shows no progress: %s", error)
+            return
+        if cancel is not None:
+            bars.tokens[self._token].add_done_callback(lambda cancelled: cancel())
+        begin = types.WorkDoneProgressBegin(title=self._title, cancellable=cancel is not None, percentage=0)
+        bars.begin(self._token, begin)
+        self._begun = True
 
     def report(self, share: float, message: str = "") -> None:
         if self._begun:
@@ -75,6 +88,7 @@ class Progress:
     def end(self, message: str = "") -> None:
         if self._begun:
             self._begun = False
+            self._server.work_done_progress.tokens.pop(self._token, None)  # nobody else takes it out
             self._server.work_done_progress.end(self._token, types.WorkDoneProgressEnd(message=message))
 
 

@@ -21,6 +21,8 @@ _GRAMMARS = {
     "c": ("tree_sitter_cpp", "language"),
     "cpp": ("tree_sitter_cpp", "language"),
     "shellscript": ("tree_sitter_bash", "language"),
+    "bash": ("tree_sitter_bash", "language"),
+    "sh": ("tree_sitter_bash", "language"),
     "html": ("tree_sitter_html", "language"),
     "css": ("tree_sitter_css", "language"),
 }

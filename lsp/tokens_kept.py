@@ -10,17 +10,17 @@ import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 
 MOST_FILES = 30_000
 
 
 class TokensKept:
-    """One file for each workspace and tokenizer. Whatever cannot be read counts as absent."""
+    """One file for each workspace and tokenizer, read at the first look. Whatever cannot be read counts as absent."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{hashlib.sha256(name.encode()).hexdigest()[:32]}.npz"
-        self._old = self._load()
         self._used: dict[str, Sequence[int]] = {}
 
     def get(self, key: str) -> Sequence[int] | None:
@@ -41,14 +41,21 @@ class TokensKept:
             return
         keys = list(self._used)
         sizes = np.asarray([len(self._used[key]) for key in keys], np.int64)
-        tokens = np.concatenate([np.asarray(self._used[key], np.int32) for key in keys])
+        parts = [np.asarray(self._used[key], np.int32) for key in keys]
+        tokens = np.concatenate([np.zeros(0, np.int32), *parts])
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             with tempfile.NamedTemporaryFile(dir=self._path.parent, suffix=".partial", delete=False) as file:
-                np.savez(file, keys=np.asarray(keys), sizes=sizes, tokens=tokens)
-            os.replace(file.name, self._path)
+                partial = Path(file.name)
+                try:
+                    np.savez(file, keys=np.asarray(keys), sizes=sizes, tokens=tokens)
+                    file.flush()
+                    os.replace(partial, self._path)
+                finally:
+                    partial.unlink(missing_ok=True)
 
-    def _load(self) -> dict[str, Sequence[int]]:
+    @cached_property
+    def _old(self) -> dict[str, Sequence[int]]:
         if not self._path.exists():
             return {}
         import numpy as np
@@ -57,5 +64,5 @@ class TokensKept:
             with np.load(self._path, allow_pickle=False) as kept:
                 ends = np.cumsum(kept["sizes"])
                 return dict(zip(kept["keys"].tolist(), np.split(kept["tokens"], ends[:-1])))
-        except (OSError, ValueError, KeyError, EOFError):
+        except Exception:  # numpy and zipfile tell of a torn file in many ways
             return {}

@@ -25,19 +25,23 @@ def trim(text: str, situation: Situation) -> str:
 def drop_suffix(text: str, line_after: str) -> str:
     """Without an end that is how the rest of the cursor's line begins: those signs stand there already.
 
-    A bracket that the completion opened itself is its own to close.
+    A bracket that the completion opened itself is its own to close. Of several lines, the rest of the cursor's line
+    comes behind the last: a first line that closes what the rest closes is shown alone.
     """
     rest = line_after.rstrip()
     if not rest.strip():
         return text
     first, newline, _ = text.partition("\n")
-    for size in range(min(len(first), len(rest)), 0, -1):
-        if first.endswith(rest[:size]) and not newline:
-            kept = first[: len(first) - size]
+    alone = drop_suffix(first, line_after) if newline else first
+    if alone.rstrip() != first.rstrip():
+        return alone
+    for size in range(min(len(text), len(rest)), 0, -1):
+        if text.endswith(rest[:size]):
+            kept = text[: len(text) - size]
             if _balanced(rest[:size], kept):
                 return kept
-    at = first.find(rest)
-    return first[:at] if at >= 0 and len(rest.strip()) > 1 and not newline else text
+    at = text.find(rest)
+    return text[:at] if at >= 0 and len(rest.strip()) > 1 and not newline else text
 
 
 def drop_next_lines(text: str, after: str) -> str:

@@ -14,6 +14,7 @@ from coder.repository.secrets import is_secret
 
 _FREE = ("untitled", "inmemory", "vscode-notebook-cell", "buffer")
 """Schemes of texts that are in no file of their own."""
+RULES = (".gitignore", ".coderignore")
 
 
 class Workspace:

@@ -19,6 +19,8 @@ from model.layers.low_rank import LowRank
 from model.layers.successor import Successor
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel, rotate
 
+TRAINED_ROWS = 16  # of the largest blocks that training shows it
+
 
 @dataclass(frozen=True)
 class BlockSideConfig:

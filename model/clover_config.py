@@ -64,7 +64,6 @@ class CloverConfig:
     experts: int
     experts_per_token: int
     renormalise: bool
-    end_ids: tuple[int, ...]
     block: BlockSettings
 
     @property
@@ -109,7 +108,6 @@ class CloverConfig:
         factor = rope.get("partial_rotary_factor", json.get("partial_rotary_factor", 0.25))
         experts, step = json.get("num_experts", 0), json.get("decoder_sparse_step", 1)
         dense = set(json.get("mlp_only_layers") or ())
-        ends = json.get("eos_token_id")
         return cls(
             vocabulary=json["vocab_size"],
             width=json["hidden_size"],
@@ -131,7 +129,6 @@ class CloverConfig:
             experts=experts,
             experts_per_token=json.get("num_experts_per_tok", 0),
             renormalise=json.get("norm_topk_prob", True),
-            end_ids=tuple(ends) if isinstance(ends, list) else () if ends is None else (ends,),
             block=_block_settings(json, experts),
         )
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 import os
 import random
-import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import httpx
@@ -32,7 +31,10 @@ from model.wire import (
 
 URL_VARIABLE, MODEL_VARIABLE, KEY_VARIABLE = "CODER_ENDPOINT", "CODER_ENDPOINT_MODEL", "CODER_ENDPOINT_KEY"
 _TRY_AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
+_LISTING_S = 15.0
 _LONGEST_WAIT_S = 30.0
+READ_S = 120.0
+"""The longest silence of a server, in seconds, where no other is asked for."""
 
 
 class Refused(ChatError):
@@ -52,13 +54,15 @@ class Endpoint:
     model: str
     key: str = field(default="", repr=False)
     connect_s: float = 10.0
-    read_s: float = 120.0
+    read_s: float = READ_S
     retries: int = 3
     repairs: int = 2
     pause_s: float = 0.5
 
     @classmethod
-    def from_environment(cls, variables: Mapping[str, str] = os.environ, url: str = "", model: str = "") -> Endpoint:
+    def from_environment(
+        cls, variables: Mapping[str, str] = os.environ, url: str = "", model: str = "", read_s: float = READ_S
+    ) -> Endpoint:
         """From CODER_ENDPOINT, CODER_ENDPOINT_MODEL and CODER_ENDPOINT_KEY where the arguments are empty; asks the
         server for its first model where none is named. Raises ChatError."""
         url = url or variables.get(URL_VARIABLE, "")
@@ -66,13 +70,15 @@ class Endpoint:
             raise ChatError(
                 f"no endpoint: set {URL_VARIABLE} to an OpenAI-compatible URL such as http://127.0.0.1:8000/v1"
             )
-        endpoint = cls(url.rstrip("/"), model or variables.get(MODEL_VARIABLE, ""), variables.get(KEY_VARIABLE, ""))
+        key = variables.get(KEY_VARIABLE, "")
+        endpoint = cls(url.rstrip("/"), model or variables.get(MODEL_VARIABLE, ""), key, read_s=read_s)
         if endpoint.model:
             return endpoint
-        names = endpoint.models()
+        # No work is done for a list: a server that takes long over it is not waited for as for an answer.
+        names = replace(endpoint, read_s=min(read_s, _LISTING_S), retries=1).models()
         if not names:
             raise ChatError(f"{url} serves no model: set {MODEL_VARIABLE}")
-        return cls(endpoint.url, names[0], endpoint.key)
+        return replace(endpoint, model=names[0])
 
     @property
     def name(self) -> str:
@@ -123,6 +129,8 @@ class Endpoint:
         if tools and options.schema is None and options.tool_choice != "none":
             body["tools"] = [{"type": "function", "function": function_field(tool)} for tool in tools]
             body["tool_choice"] = choice_field(options.tool_choice)
+            if not options.parallel:
+                body["parallel_tool_calls"] = False
         if options.schema is None:
             yield from self._request("POST", "/chat/completions", body, options)
             return
@@ -148,10 +156,11 @@ class Endpoint:
                     with client.stream(method, self.url + path, json=body) as response:
                         if response.status_code == 200:
                             for piece in pieces(response):
-                                begun = True
                                 if options.cancel.is_set():
                                     return
-                                yield piece
+                                if piece:
+                                    begun = True
+                                    yield piece
                             return
                         response.read()
                         problem = self._problem(response)
@@ -163,10 +172,9 @@ class Endpoint:
                     if begun:
                         raise ChatError(f"{self.url} broke off in the middle of the answer: {words(error)}") from error
                     wait = None
-                if attempt == self.retries or options.cancel.is_set():
-                    raise problem
                 pause = self.pause_s * 2**attempt * random.uniform(0.75, 1.25) if wait is None else wait
-                time.sleep(min(pause, _LONGEST_WAIT_S))
+                if attempt == self.retries or options.cancel.wait(min(pause, _LONGEST_WAIT_S)):
+                    raise problem
 
     def _problem(self, response: httpx.Response) -> ChatError:
         reason = said(response)

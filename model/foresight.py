@@ -23,18 +23,17 @@ from model.window import Window
 
 
 class GroupMask:
-    """Known rows see what is before them; the rows of group k, beside known row k, see what that row sees, and each
-    other. Without known rows there is one group, which sees all that is past but the last, whose place it takes."""
+    """The rows of group k, beside known row k, see what that row sees, and each other. Without known rows there is one
+    group, which sees all that is past but the last, whose place it takes."""
 
     def __init__(self, past: int, known: int, groups: int, width: int, like: torch.Tensor) -> None:
-        rows = known + groups * width
-        end = -(-(past + rows) // STEP) * STEP
+        rows, first = groups * width, past + known
+        end = -(-(first + rows) // STEP) * STEP
         bias_RP = like.new_full((rows, end), float("-inf"))
-        bias_RP[:known].triu_(past + 1)
         for group in range(groups):
-            own = slice(known + group * width, known + (group + 1) * width)
+            own = slice(group * width, (group + 1) * width)
             bias_RP[own, : past + (group + 1 if known else -1)] = 0
-            bias_RP[own, past + own.start : past + own.stop] = 0
+            bias_RP[own, first + own.start : first + own.stop] = 0
         self.slices = [(slice(0, rows), end, bias_RP[:, None])]
 
 
@@ -48,8 +47,8 @@ def foresee(
 ) -> tuple[torch.Tensor, torch.Tensor, Window]:
     """Normed rows of the known tokens [K, E] and of their masks [K, M, E], and the window with the known tokens.
 
-    Known rows come out as from `LlamaModel.read`, to the bit: they share projections and attention with the masks,
-    whose rows do not depend on each other, and nothing else. `memory` holds a state [1, H, D, D] for each memory layer.
+    Known rows come out as from `LlamaModel.read`, to the bit: they share projections with the masks, whose rows do not
+    depend on each other, and nothing else. `memory` holds a state [1, H, D, D] for each memory layer.
     """
     count, past = len(known), window.length
     known_K = torch.as_tensor(known, dtype=torch.int64, device=trunk.device)
@@ -82,8 +81,8 @@ def _through(
 ) -> tuple[torch.Tensor, Window]:
     """Rows (so many known ones, then groups of so many) through all layers, and a window with their keys at its end.
 
-    That all keys stand in one store lets one product attend for all rows; only a layer with a history slot takes known
-    rows and groups apart.
+    All keys stand in one store, but known rows attend apart from the groups, over as many keys as in a pass of their
+    own.
     """
     known, groups, width = shape
     past, rows = window.length, known + groups * width
@@ -104,13 +103,14 @@ def _through(
         keys_LKCD[index, :, past : past + rows] = k_RKD.transpose(0, 1)
         values_LKCD[index, :, past : past + rows] = plain[2].transpose(0, 1)
         if index in states:
-            pure = attend(q_RHD[:known], keys_LKCD[index], values_LKCD[index], causal) if known else x_RE.new_empty(0)
             q, k, v = (part[known:].unflatten(0, (groups, width)) for part in plain)
             ahead = attend_block(side, index, (q, k, v), turn_RD[known:].unflatten(0, (groups, width)), context)
-            ahead_RE = ahead.flatten(0, 1).flatten(1)
-            attended = torch.cat([pure, ahead_RE]) if known else ahead_RE
+            attended = ahead.flatten(0, 1).flatten(1)
         else:
-            attended = attend(q_RHD, keys_LKCD[index], values_LKCD[index], mask)
+            attended = attend(q_RHD[known:], keys_LKCD[index], values_LKCD[index], mask)
+        if known:
+            pure = attend(q_RHD[:known], keys_LKCD[index], values_LKCD[index], causal)
+            attended = torch.cat([pure, attended])
         x_RE = x_RE + _adapted(layer.output, adapter.output, attended, known)
         normed = F.rms_norm(x_RE, x_RE.shape[-1:], layer.mlp_norm, layer.epsilon)
         gate, up = _adapted(layer.gate_up, adapter.gate_up, normed, known).chunk(2, dim=-1)

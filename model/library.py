@@ -10,6 +10,7 @@ from model.layers.linear import int8_supported
 from model.protocol import BlockModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import block_side_files, catalogue
+from model.weights.bounds import end_ids
 
 SPRIG = "sprig"
 NAMES = (SPRIG, *catalogue.CATALOGUE)
@@ -47,9 +48,10 @@ def _open_clover(folder: Path, precision: str) -> tuple[BlockModel[Any], BytePai
         model = load_clover(folder, dtype=torch.float32, int8=True)
     else:
         model = load_clover(folder, device=device)
-    if not model.config.end_ids:
-        raise ValueError(f"{folder}/config.json names no eos_token_id")
-    return model, BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_ids[0])
+    ends = end_ids(folder)
+    if not ends:
+        raise ValueError(f"{folder} names no eos_token_id, neither in config.json nor in generation_config.json")
+    return model, BytePairTokenizer.from_file(folder / "tokenizer.json", *ends)
 
 
 def _model_type(folder: Path) -> str:

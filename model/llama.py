@@ -208,7 +208,10 @@ class LlamaModel:
 
     @torch.inference_mode()
     def next_logits(self, state: LlamaState) -> torch.Tensor:
-        """Logits [V] of the token after everything read. Raises ValueError where the last row is unknown."""
+        """Logits [V] of the token after everything read; all alike where that is nothing, no begin token either. Raises
+        ValueError where the last row is unknown."""
+        if not state.position and self.config.begin_id is None:
+            return self.norm_E.new_zeros(self.vocabulary)
         return self.logits(self._last(state))[0]
 
     def _last(self, state: LlamaState) -> torch.Tensor:
@@ -231,11 +234,11 @@ class LlamaModel:
         keys_LKCD, values_LKCD = after.storage()
         turn_TD = self.turns_TD[past : past + count]
         mask = CausalMask(past, count, x_TE)
-        for index, layer in enumerate(self.layers):
+        for layer, keys_KCD, values_KCD in zip(self.layers, keys_LKCD.unbind(), values_LKCD.unbind(), strict=True):
             q_THD, k_TKD, v_TKD = layer.project(x_TE, turn_TD)
-            keys_LKCD[index, :, past : past + count] = k_TKD.transpose(0, 1)
-            values_LKCD[index, :, past : past + count] = v_TKD.transpose(0, 1)
-            x_TE = layer.finish(x_TE, attend(q_THD, keys_LKCD[index], values_LKCD[index], mask))
+            keys_KCD[:, past : past + count] = k_TKD.transpose(0, 1)
+            values_KCD[:, past : past + count] = v_TKD.transpose(0, 1)
+            x_TE = layer.finish(x_TE, attend(q_THD, keys_KCD, values_KCD, mask))
         return x_TE, after
 
     def make_room(self, window: Window, count: int) -> Window:

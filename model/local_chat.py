@@ -17,6 +17,7 @@ from model.decoding import draft_verify, gap
 from model.decoding.grammar import Grammar, GrammarError
 from model.decoding.request import Cancel, Decoder, Finished, Generation, Reason, Settled, read
 from model.grounding import grounded
+from model.llama import trunk_of
 from model.protocol import BlockModel, Tokenizer
 from model.schema import calls_schema
 
@@ -34,12 +35,15 @@ class LocalChat:
         tokenizer: Tokenizer,
         decoder: Decoder = draft_verify.generate,
         template: ChatML | None = None,
+        forget: bool = True,
     ) -> None:
-        """A model without a chat template can complete, not reply."""
+        """A model without a chat template can complete, not reply. `forget`: what a bounded window cannot hold loses
+        its beginning; else it is refused (ChatError)."""
         self.model = model
         self.tokenizer = tokenizer
         self._decoder = decoder
         self._template = template
+        self._forget = forget
         self._begin: Any = None  # what conversations begin from: None for the model's start
         self._turn = threading.Lock()
         self._read: list[tuple[list[int], Any]] = []  # ids and the state that has read them, the latest last
@@ -86,6 +90,7 @@ class LocalChat:
             self._turn.release()
 
     def _continue(self, ids: list[int], prompt: str, suffix: str, options: ChatOptions) -> Iterator[Text | Done]:
+        self._check_room(len(ids), options.max_tokens)
         request = self._request(ids, options, options.max_tokens, options.stop, None)
         if suffix:
             events = gap.generate(self.model, self.tokenizer, request, prompt, suffix)
@@ -96,6 +101,19 @@ class LocalChat:
                 yield Text(event.text)
             elif isinstance(event, Finished):
                 yield Done(event.reason.value, len(ids), event.tokens)
+
+    def _check_room(self, prompt: int, answer: int) -> None:
+        """Raises ChatError, in the API's own words, where the model's window cannot hold so many tokens and must keep
+        them all."""
+        trunk = trunk_of(self.model)
+        if self._forget or trunk is None:
+            return
+        limit = trunk.limit - (trunk.config.begin_id is not None)
+        if prompt + answer > limit:
+            raise ChatError(
+                f"This model's maximum context length is {limit} tokens. However, you requested {prompt + answer} "
+                f"tokens ({prompt} in the prompt, {answer} in the completion). Please reduce one of them."
+            )
 
     def _grammar(self, tools: Sequence[Tool], options: ChatOptions) -> Grammar | None:
         if options.schema is not None:
@@ -114,6 +132,7 @@ class LocalChat:
         self, prompt: list[int], grammar: Grammar | None, tools: bool, options: ChatOptions
     ) -> Iterator[ChatEvent]:
         length = len(prompt)
+        self._check_room(length, options.thinking + options.max_tokens)
         if options.thinking:
             prompt = yield from self._think(prompt, options)
         request = self._request(prompt, options, options.max_tokens, options.stop, grammar)

@@ -68,7 +68,9 @@ class Rewindable(Protocol[State]):
 
 
 class Tokenizer(Protocol):
-    """Text to ids and back. `decode(encode(text)) == text` for every str without lone surrogates."""
+    """Text to ids and back. `decode(encode(text)) == text` for every str without lone surrogates.
+
+    `end_id` ends a text. One that knows more such ids lists them all in an attribute `ends`."""
 
     vocabulary: int
     end_id: int

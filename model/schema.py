@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jsonschema import Draft202012Validator, SchemaError
+from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from jsonschema.validators import validator_for
-from referencing.exceptions import Unresolvable
+from referencing.jsonschema import EMPTY_REGISTRY
 
 from model.chat import Tool
+
+_NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "definitions")  # keywords over names
 
 
 def closed(schema: Any) -> Any:
@@ -26,25 +28,62 @@ def closed(schema: Any) -> Any:
 
 
 def calls_schema(tools: Sequence[Tool], parallel: bool) -> dict[str, Any]:
-    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools."""
-    calls = [
-        {
-            "type": "object",
-            "properties": {"name": {"const": tool.name}, "arguments": closed(dict(tool.parameters))},
-            "required": ["name", "arguments"],
-            "additionalProperties": False,
-        }
-        for tool in tools
-    ]
-    return {"type": "array", "items": {"anyOf": calls}, "minItems": 1} | ({} if parallel else {"maxItems": 1})
+    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools.
+
+    A tool's schema that refers to its own parts moves to the root's `$defs`, and its references with it: they count
+    from the root."""
+    calls: list[dict[str, Any]] = []
+    moved: dict[str, Any] = {}
+    for index, tool in enumerate(tools):
+        arguments = closed(dict(tool.parameters))
+        place = f"#/$defs/{index}"
+        referring = _referring(arguments, place)
+        if referring != arguments:
+            # An $id would make the part a document of its own, whose root its references could not leave
+            moved[str(index)] = {key: value for key, value in referring.items() if key != "$id"}
+            arguments = {"$ref": place}
+        calls.append(
+            {
+                "type": "object",
+                "properties": {"name": {"const": tool.name}, "arguments": arguments},
+                "required": ["name", "arguments"],
+                "additionalProperties": False,
+            }
+        )
+    schema: dict[str, Any] = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
+    return schema | ({} if parallel else {"maxItems": 1}) | ({"$defs": moved} if moved else {})
+
+
+def _referring(schema: Any, place: str, names: bool = False) -> Any:
+    """`schema` with the references to its own root and parts led to `place`. `names`: the keys are not keywords."""
+    if isinstance(schema, list):
+        return [_referring(item, place) for item in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    result: dict[str, Any] = {}
+    for key, value in schema.items():
+        if not names and key == "$ref" and isinstance(value, str) and (value == "#" or value.startswith("#/")):
+            result[key] = place + value[1:]
+        elif not names and key in ("enum", "const", "default"):
+            result[key] = value
+        else:
+            result[key] = _referring(value, place, not names and key in _NAMED)
+    return result
 
 
 def mismatch(value: Any, schema: Mapping[str, Any]) -> str | None:
-    """None where `schema` admits `value`, else one line that says what is wrong and where."""
-    kind = validator_for(schema, default=Draft202012Validator)
+    """None where `schema` admits `value`, else one line that says what is wrong and where.
+
+    Schemas come from others. What one refers to must stand in itself: nothing is fetched. Whatever else it makes the
+    validator raise is its own fault, too.
+    """
     try:
+        kind = validator_for(schema, default=Draft202012Validator)
         kind.check_schema(schema)
-        error = best_match(kind(schema).iter_errors(value))
-    except (SchemaError, Unresolvable) as broken:
-        return f"the schema itself is wrong: {str(broken).splitlines()[0]}"
-    return None if error is None else f"{error.json_path}: {error.message}"
+        error = best_match(kind(schema, registry=EMPTY_REGISTRY).iter_errors(value))
+        return None if error is None else f"{error.json_path}: {error.message}"
+    except RecursionError:
+        return "the schema itself is wrong: it goes too deep, or refers to itself without end"
+    except Exception as broken:
+        reason = str(broken).partition("\n")[0] or type(broken).__name__
+        return f"the schema itself is wrong: {reason}"

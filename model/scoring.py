@@ -113,9 +113,13 @@ class Scorer:
         return self._first_id(beginning[0]) if beginning and beginning[0] else None
 
     def _hidden(self, ids: list[int]) -> torch.Tensor:
-        """Final hidden rows [T + 1, E]: row t predicts ids[t]; the last one, what follows."""
+        """Final hidden rows [T + 1, E]: row t predicts ids[t]; the last one, what follows. Without a begin token the
+        first row is of zeros, which find every token alike."""
         start = self._model.start()
-        return torch.cat([start.recent_TE[-1:], self._model.read(ids, start)[0]])
+        first_1E = start.recent_TE[-1:]
+        if not len(first_1E):
+            first_1E = first_1E.new_zeros(1, self._model.config.width)
+        return torch.cat([first_1E, self._model.read(ids, start)[0]])
 
     def _nats(self, hidden_TE: torch.Tensor, targets_T: torch.Tensor) -> torch.Tensor:
         """-ln p of each target [T] from the row that predicts it."""

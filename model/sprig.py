@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from model.block_side import BlockSide
+from model.block_side import TRAINED_ROWS, BlockSide
 from model.foresight import foresee, look
 from model.layers.linear import Int8Linear, outputs_of
 from model.llama import LlamaModel, LlamaState, rotate
@@ -21,6 +21,15 @@ from model.protocol import Block
 
 _DOUBTFUL = 0.1  # a chain of drafts ends where it is less likely than this to stand as a whole
 _PIECE = 512  # tokens of one pass of the trunk; none is evicted before the memory took it up
+
+
+@dataclass(frozen=True)
+class SprigBlocks:
+    """How its blocks are filled where nobody says otherwise (see `model.decoding.diffusion.Denoising`)."""
+
+    size: int
+    threshold: float = 0.9
+    steps: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +83,11 @@ class Sprig:
     def longest_block(self) -> int:
         """Rows of a block that have a slot of their own."""
         return self.side.config.slots - 1
+
+    @property
+    def block_settings(self) -> SprigBlocks:
+        """Blocks as long as the longest of its training, one of whose rows is the last token's."""
+        return SprigBlocks(min(TRAINED_ROWS - 1, self.longest_block))
 
     def start(self) -> SprigState:
         empty = (

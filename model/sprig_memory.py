@@ -13,12 +13,13 @@ from typing import Any, Protocol
 
 import torch
 
+from model.layers.linear import FloatLinear, Int8Linear, Linear, weight_levels
 from model.llama import LlamaModel, LlamaState
 from model.memory import MemoryState
 from model.sprig import Sprig, SprigState
 
 _WINDOW, _RECENT, _PENDING, _DELTA = "trunk", "recent", "pending", ".delta"
-_SAMPLED = 64  # every so many rows of the embedding go into a fingerprint
+_SAMPLED = 64  # every so many rows of a matrix go into a fingerprint
 
 
 class StateFormat(Protocol):
@@ -142,16 +143,27 @@ def _check(memory: MemoryState, model_id: str) -> None:
 
 def _fingerprint(model: LlamaModel | Sprig) -> str:
     """A name that differs where the sizes, the precision or the weights do. The trunk's weights count by their norms
-    and a sample of the embedding, the trained side by all of its own."""
+    and a sample of everything else, the trained side by all of its own."""
     trunk = model.trunk if isinstance(model, Sprig) else model
-    precision = type(trunk.layers[0].qkv).__name__
-    digest = hashlib.sha256(f"{trunk.config} {precision} {trunk.limit} {trunk.stride} {trunk.sinks}".encode())
-    weights = [trunk.norm_E, trunk.embedding_VE[::_SAMPLED]]
-    weights += [norm for layer in trunk.layers for norm in (layer.attention_norm, layer.mlp_norm)]
+    config, kind = trunk.config, type(trunk.layers[0].qkv)
+    precision = f"{kind.__name__} {weight_levels()}" if kind is Int8Linear else kind.__name__
+    digest = hashlib.sha256(f"{config} {precision} {trunk.limit} {trunk.stride} {trunk.sinks}".encode())
+    weights = [trunk.norm_E, trunk.embedding_VE[::_SAMPLED], *_sample(trunk.head, config.width)]
+    for layer in trunk.layers:
+        weights += [norm for norm in (layer.attention_norm, layer.mlp_norm, layer.head_norm) if norm is not None]
+        weights += _sample(layer.qkv, config.width) + _sample(layer.gate_up, config.width)
+        weights += _sample(layer.output, config.heads * config.head_size) + _sample(layer.down, config.hidden)
     if isinstance(model, Sprig):
         digest.update(f"{model.side.config} {model.memory}".encode())
         weights += [tensor for _, tensor in sorted(model.side.state_dict().items())]
     for tensor in weights:
         digest.update(tensor.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().data)
-    kind = "sprig" if isinstance(model, Sprig) else "llama"
-    return f"{kind}-{digest.hexdigest()[:16]}"
+    return f"{'sprig' if isinstance(model, Sprig) else 'llama'}-{digest.hexdigest()[:16]}"
+
+
+def _sample(linear: Linear, inputs: int) -> list[torch.Tensor]:
+    """What tells a projection's weights from others: some of its rows. Where a kernel keeps them packed, what it makes
+    of one row: its sums are of integers, so that comes out alike every time, and costs less than unpacking."""
+    if isinstance(linear, FloatLinear):
+        return [linear.weight[::_SAMPLED]] + ([] if linear.bias is None else [linear.bias])
+    return [linear(torch.linspace(-1, 1, inputs)[None])]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Container, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +26,29 @@ def _byte_of() -> dict[str, int]:
     return {chr(b): b for b in printable} | {chr(256 + i): b for i, b in enumerate(rest)}
 
 
+def _without_token(vocabulary: Container[str]) -> list[str]:
+    """Letters of the bytes that occur in UTF-8 and have no token of their own: they would be dropped without a word.
+    SmolLM2 lacks eight; there they take the places of control tokens that neither documents nor chats use."""
+    return [letter for letter, byte in _byte_of().items() if byte in _UTF8 and letter not in vocabulary]
+
+
+def _special(backend: tokenizers.Tokenizer) -> dict[str, int]:
+    """Control tokens by name, in the order of their ids."""
+    added = sorted(backend.get_added_tokens_decoder().items())
+    return {token.content: index for index, token in added if token.special}
+
+
+def _respelled(path: Path, letters: Mapping[str, str]) -> tokenizers.Tokenizer:
+    """The tokenizer in a file, where some control tokens stand for the letters of bytes instead."""
+    data = json.loads(path.read_text("utf-8"))
+    vocabulary, ids = data["model"]["vocab"], {added["content"]: added["id"] for added in data["added_tokens"]}
+    for token, letter in letters.items():
+        vocabulary.pop(token, None)
+        vocabulary[letter] = ids[token]
+    data["added_tokens"] = [added for added in data["added_tokens"] if added["content"] not in letters]
+    return tokenizers.Tokenizer.from_str(json.dumps(data))
+
+
 class BytePairTokenizer:
     """The project's `Tokenizer` (see `model.protocol`) over the `tokenizers` library.
 
@@ -32,12 +56,13 @@ class BytePairTokenizer:
     and `chat` only.
     """
 
-    def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], end_id: int) -> None:
+    def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], end_id: int, *more_ends: int) -> None:
         backend.encode_special_tokens = True
         backend.normalizer = None  # Unicode normalisation would change the text
         self._backend = backend
         self.special = dict(special)
         self.end_id = end_id
+        self.ends = tuple(dict.fromkeys((end_id, *more_ends)))
         self.vocabulary = backend.get_vocab_size()
         self._bytes: list[bytes] | None = None
 
@@ -53,13 +78,10 @@ class BytePairTokenizer:
         kinds = data["tokenizer.ggml.token_type"]
         special = {token: index for index, token in enumerate(tokens) if kinds[index] == _CONTROL}
         vocabulary = {token: index for index, token in enumerate(tokens)}
-        # Eight bytes that occur in UTF-8 have no token of their own and would be dropped without a word: they take the
-        # places of control tokens that neither documents nor chats use.
         spare = [token for token in special if token.startswith(_SPARE)]
-        for letter, byte in _byte_of().items():
-            if letter not in vocabulary and byte in _UTF8:
-                vocabulary[letter] = special.pop(token := spare.pop())
-                del vocabulary[token]
+        for letter in _without_token(vocabulary):
+            vocabulary[letter] = special.pop(token := spare.pop())
+            del vocabulary[token]
         merges = [tuple(pair.split(" ")) for pair in data["tokenizer.ggml.merges"]]
         backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
         backend.pre_tokenizer = pre_tokenizers.Sequence(
@@ -69,11 +91,20 @@ class BytePairTokenizer:
         return cls(backend, special, data["tokenizer.ggml.eos_token_id"])
 
     @classmethod
-    def from_file(cls, path: Path, end_id: int) -> BytePairTokenizer:
-        """From a `tokenizer.json` of the byte-level kind."""
+    def from_file(cls, path: Path, end_id: int, *more_ends: int) -> BytePairTokenizer:
+        """From a `tokenizer.json`. Each of the ends ends a text. Raises ValueError where it is not of the byte-level
+        kind."""
         backend = tokenizers.Tokenizer.from_file(str(path))
-        special = {added.content: index for index, added in backend.get_added_tokens_decoder().items() if added.special}
-        return cls(backend, special, end_id)
+        missing = _without_token(backend.get_vocab(with_added_tokens=False))
+        spare = [token for token in _special(backend) if token.startswith(_SPARE)]
+        if len(missing) > len(spare):
+            raise ValueError(
+                f"{path} holds no byte-level BPE: {len(missing)} bytes have no token of their own. Tokenizers of Llama "
+                "3, Qwen, SmolLM and their kind can be read, those made with SentencePiece (Llama 2, Mistral 7B) cannot"
+            )
+        if missing:
+            backend = _respelled(path, dict(zip(reversed(spare), missing)))
+        return cls(backend, _special(backend), end_id, *more_ends)
 
     def encode(self, text: str) -> list[int]:
         return self._backend.encode(text, add_special_tokens=False).ids

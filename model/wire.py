@@ -57,7 +57,7 @@ class Draft:
         if options.schema is not None:
             try:
                 return [], mismatch(json.loads(self.json_text()), options.schema)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return [], f"not valid JSON: {error}"
         known = {tool.name: tool for tool in tools}
         calls = []
@@ -65,43 +65,57 @@ class Draft:
             name = call["name"]
             if name not in known:
                 return [], f"there is no tool called {name!r}"
+            if options.tool_choice not in ("auto", "required", name):
+                return [], f"{name} was called, but tool_choice is {options.tool_choice!r}"
             try:
                 arguments = json.loads(call["arguments"] or "{}")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 return [], f"the arguments of {name} are not valid JSON: {error}"
             if not isinstance(arguments, dict):
                 return [], f"the arguments of {name} are not a JSON object"
             if wrong := mismatch(arguments, known[name].parameters):
                 return [], f"the arguments of {name} do not fit: {wrong}"
             calls.append(ToolCall(name, arguments, call["id"] or f"call_{uuid.uuid4().hex[:16]}"))
+        if len(calls) > 1 and not options.parallel:
+            return [], f"{len(calls)} tools were called; one at a time is allowed"
         if not calls and options.tool_choice not in ("auto", "none") and tools:
             return [], "a tool call was required, and there is none"
         return calls, None
 
 
 def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
-    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else."""
+    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else, and for
+    a stream that ends before the answer does.
+
+    {} stands for a line without data, such as the comments that keep a connection alive: nothing was said, but whoever
+    waits can look whether it still wants to.
+    """
     if "text/event-stream" not in response.headers.get("content-type", ""):
         response.read()
         yield _object(response.text)
         return
+    ended = False
     for line in response.iter_lines():
         data = line.removeprefix("data:").strip() if line.startswith("data:") else ""
         if data == "[DONE]":
             return
-        if data:
-            yield _object(data)
+        piece: Mapping[str, Any] = _object(data) if data else {}
+        ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or [])
+        yield piece
+    if not ended:
+        raise ChatError("the answer broke off: its stream ended without a finish_reason and without [DONE]")
 
 
 def _object(text: str) -> Mapping[str, Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise ChatError(f"the server answered with something that is not an OpenAI-style object: {text[:100]!r}")
     if error := value.get("error"):
-        raise ChatError(f"the server reports: {error.get('message', error) if isinstance(error, dict) else error}")
+        reason = error.get("message", error) if isinstance(error, dict) else error
+        raise ChatError(f"the server reports: {_line(reason)}")
     return value
 
 
@@ -111,9 +125,13 @@ def said(response: httpx.Response) -> str:
         body = response.json()
         error = body.get("error", body.get("detail", body))
         text = str(error.get("message", error) if isinstance(error, dict) else error)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         text = response.text
-    return " ".join(text.split())[:300] or response.reason_phrase
+    return _line(text) or response.reason_phrase
+
+
+def _line(text: object) -> str:
+    return " ".join(str(text).split())[:300]
 
 
 def words(error: httpx.HTTPError) -> str:

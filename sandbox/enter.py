@@ -3,7 +3,7 @@
 Run as `python -I -S enter.py PLAN COMMAND…`; the plan is marshalled, in hexadecimal, with these keys:
 
     keep         descriptors that stay open
-    report       descriptor on which this stage says that the jail stands
+    report       descriptor on which this stage says that the jail stands ("+"), or why not ("full: …", "jail: …")
     copy         (from, to) or None: the tree
     directories  to make before
     limits       {resource: value}
@@ -21,6 +21,7 @@ Imports only what costs nothing: half of the time to start a jail is the start o
 from __future__ import annotations
 
 import ctypes
+import errno
 import marshal
 import os
 import resource
@@ -46,7 +47,8 @@ def main() -> None:
     try:
         _enter(plan)
     except Exception as failure:
-        os.write(plan["report"], f"jail: {failure}".encode())
+        full = isinstance(failure, OSError) and failure.errno == errno.ENOSPC
+        os.write(plan["report"], f"{'full' if full else 'jail'}: {failure}".encode())
         os._exit(126)
     os.set_inheritable(plan["report"], False)
     os.write(plan["report"], b"+")

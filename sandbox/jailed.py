@@ -20,16 +20,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sandbox import text, watch
-from sandbox.contract import Completed, Ending, Limits, SandboxUnavailable
+from sandbox.contract import MIB, Completed, Ending, Limits, SandboxUnavailable
 from sandbox.job import Command, Job, Rung
 
 _TICK_S = 0.05
 _SETUP_S = 120.0
 _SWEEP_S = 10.0
+_FEWER = "name folders that no test needs in .coderignore"
 
 
 class JailBroken(SandboxUnavailable):
-    """The jail could not be set up; nothing was run."""
+    """The jail could not be set up; nothing was run. The message says why, and what to do where that is known."""
 
 
 class Jailed:
@@ -180,7 +181,7 @@ class Jailed:
             self._ending = Ending.OUTPUT
         stdout, stderr = (text.clean(bytes(buffer[: job.limits.output])) for buffer in (out, err))
         if message != b"+":
-            raise _refusal(message.decode("utf-8", "replace"), stderr, self._ending)
+            raise _refusal(message.decode("utf-8", "replace"), stderr, self._ending, job.limits, bool(command.watched))
         ending = self._ending or Ending.EXITED
         code = process.returncode if ending is Ending.EXITED else None
         return Completed(job.argv, code, stdout, stderr, seconds, ending, self._rung.level)
@@ -226,9 +227,20 @@ def _drain(descriptor: int, into: bytearray, bound: int) -> None:
         pass
 
 
-def _refusal(message: str, errors: str, ending: Ending | None) -> Exception:
+def _refusal(message: str, errors: str, ending: Ending | None, limits: Limits, on_disk: bool) -> Exception:
+    """Why the command did not start. `on_disk`: the tree is on the machine's own disk, not on a bounded tmpfs."""
     if message.startswith("+command: "):
         return FileNotFoundError(f"cannot start in the sandbox: {message.removeprefix('+command: ')}")
+    full = message.startswith("full: ")
+    if full and on_disk:
+        return JailBroken("the disk filled up while the files were copied into the sandbox: free some space")
+    if full or ending is Ending.DISK:
+        room = f"{limits.tree // MIB:,} MiB and {limits.inodes:,} files and folders"
+        return JailBroken(f"the files do not fit in the sandbox, which has room for {room}: {_FEWER}")
+    if ending is Ending.TIMEOUT:
+        return JailBroken(f"copying the files into the sandbox took longer than {_SETUP_S:.0f} s: {_FEWER}")
+    if ending is Ending.MEMORY:
+        return JailBroken(f"memory ran out while the files were copied into the sandbox: {_FEWER}")
     if ending is not None:
         return JailBroken(f"ended before the command ran: {ending.value}")
     return JailBroken(message.removeprefix("jail: ") or errors.strip()[-2000:] or "the jail did not start")

@@ -1,4 +1,4 @@
-"""Output of the jail made safe to show: no control characters, no escape sequences, no hidden reordering."""
+"""Text of others made safe to show: no control characters, no escape sequences, no hidden reordering."""
 
 from __future__ import annotations
 
@@ -19,3 +19,10 @@ def clean(raw: bytes | str) -> str:
     text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
     text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
     return _CONTROLS.sub("", text)
+
+
+def visible(raw: bytes | str) -> str:
+    """As `clean`, but each such character is written out (`\\x1b`) and nothing is left out: for what somebody is to
+    judge. What begins like an escape sequence could else hide all that comes after it."""
+    text = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
+    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text.replace("\r\n", "\n"))

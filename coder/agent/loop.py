@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from coder.agent import events
 from coder.agent.budget import Budget, Exhausted
-from coder.agent.observation import Observation, Standing, bounded, marked
-from coder.agent.prompt import NO_CALL, fitting
+from coder.agent.observation import Observation, Standing, bounded, encodable, marked
+from coder.agent.prompt import NO_CALL, fitting, size
 from coder.agent.repeats import Failures
 from coder.agent.toolbox import Toolbox
 from coder.events import Listener
@@ -34,6 +34,7 @@ class How(Enum):
     """How a conversation ended."""
 
     FINISHED = "finished"
+    GIVEN_UP = "given up"
     EXHAUSTED = "budget used up"
     SILENT = "the model stopped calling tools"
 
@@ -69,21 +70,21 @@ class Conversation:
     def __post_init__(self) -> None:
         self._failures = Failures()
         self._silent = 0
-        self._summary: str | None = None
+        self._ending: Ending | None = None
 
     def run(self) -> Ending:
-        """Steps until the task is finished, the budget is used up, or no usable call comes. Raises ChatError."""
-        self._summary = None
+        """Steps until the model ends the task, the budget is used up, or no usable call comes. Raises ChatError."""
+        self._ending = None
         self._silent = 0
         self.options = replace(self.options, cancel=threading.Event())
         deadline = threading.Timer(self.budget.left_s, self.options.cancel.set)
         deadline.daemon = True
         deadline.start()
         try:
-            while self._summary is None:
+            while self._ending is None:
                 self.budget.check()
                 self.step()
-            return Ending(How.FINISHED, self._summary)
+            return self._ending
         except Exhausted as exhausted:
             return Ending(How.EXHAUSTED, str(exhausted))
         except _Silent as silent:
@@ -127,18 +128,18 @@ class Conversation:
         shown = fitting(self.messages, self.room)
         reply = whole(iter(self.model.reply(shown, self.toolbox.offered(), self.options)))
         used = reply.done.prompt_tokens + reply.done.answer_tokens
-        self.budget.tokens += used or (sum(len(turn.content) for turn in shown) + len(reply.text)) // 4
+        self.budget.tokens += used or (sum(map(size, shown)) + len(reply.text)) // 4
         if reply.thinking:
             self.listener(events.Thought(self.budget.steps, self.redact(reply.thinking)))
         if reply.text.strip():
             self.listener(events.Said(self.budget.steps, self.redact(reply.text.strip())))
-        return replace(reply, text=clean(self.redact(reply.text)))
+        return replace(reply, text=self._plain(reply.text))
 
     def execute(self, call: ToolCall) -> Observation:
         """Makes the call, unless it failed before and nothing has changed since."""
         step, version = self.budget.steps, self.toolbox.workspace.version
         self.listener(events.Called(step, call.name, call.arguments))
-        if self._summary is not None:
+        if self._ending is not None:
             observation = Observation(Standing.REFUSED, "the task is finished", "the task is finished")
         elif reason := self._failures.known(call.name, call.arguments, version):
             text = f"this very call failed before and nothing has changed since: {reason}"
@@ -149,7 +150,8 @@ class Conversation:
                 reason = bounded(observation.note or observation.text, 300)
                 self._failures.add(call.name, call.arguments, self.toolbox.workspace.version, reason)
             elif call.name == "finish":
-                self._summary = clean(self.redact(observation.text))
+                how = How.FINISHED if call.arguments.get("done", True) else How.GIVEN_UP
+                self._ending = Ending(how, self._plain(observation.text))
         told = bounded(self.redact(observation.text), _SHOWN)
         note = self.redact(observation.note)
         self.listener(events.Observed(step, call.name, observation.standing.value, note, told))
@@ -159,12 +161,15 @@ class Conversation:
         from model.chat import Message
 
         self._silent += 1
-        problem = clean(self.redact(problem or "no tool was called"))
+        problem = self._plain(problem or "no tool was called")
         self.listener(events.Malformed(self.budget.steps, problem))
         back = f"{problem}\n{NO_CALL}" if not answer else NO_CALL
         self._add([*answer, Message("user", back)], [{"tool": "", "standing": "malformed", "note": problem}])
         if self._silent >= MOST_SILENT:
             raise _Silent(problem)
+
+    def _plain(self, text: str) -> str:
+        return encodable(clean(self.redact(text)))
 
     def _add(self, messages: list[Message], notes: list[dict[str, Any]]) -> None:
         self.messages += messages

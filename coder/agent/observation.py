@@ -35,6 +35,11 @@ def bounded(text: str, most: int = MOST) -> str:
     return f"{text[:head]}\n[... {cut:,} characters left out ...]\n{text[-tail:]}"
 
 
+def encodable(text: str) -> str:
+    """`text` with "?" for each half of a surrogate pair: JSON can hold these, and no encoding of text does."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def marked(observation: Observation, redact: Callable[[str], str], mark: str) -> str:
     """The observation as it goes into the conversation, between two lines that hold `mark`, which no file can know."""
     text = bounded(redact(observation.text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +24,10 @@ from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure
 from coder.journal import Entry
 from coder.patch import Version, unified_diff
-from coder.trust import Standing, Trust
+from coder.trust import Standing, Trust, covered_files
 from sandbox.contract import MIB
 from sandbox.contract import Limits as RunLimits
-from sandbox.testing.protected import is_protected
+from sandbox.text import clean
 
 if TYPE_CHECKING:
     from model.chat import Message
@@ -54,7 +55,8 @@ class Report:
 
 
 class Task:
-    """A context manager: the copy lives as long as it does. All methods raise Failure."""
+    """A context manager: the copy lives as long as it does, and nobody else works on the task. All methods raise
+    Failure; making one raises Conflict where another does."""
 
     def __init__(
         self,
@@ -70,19 +72,22 @@ class Task:
         self._chosen, self._approve = chosen, approve
         self._redact = Redactor(variables)
         limits = RunLimits(wall_s=600.0, memory=engine.settings.memory_mb * MIB)
-        sandbox = engine.sandbox()
-        self.workspace = Workspace(engine.repository, sandbox, engine.python, limits, options.keeps)
-        self._tests = Tests(engine, self.workspace)
-        self._budget = budget.Budget(options.limits)
-        self._toolbox = Toolbox(self.workspace, approve, self._tests.observe, lambda: self._budget.left_s, externals)
-        self._commands_saved = 0
-        self._conversation = self._begin()
+        with ExitStack() as stack:
+            stack.enter_context(trajectory.held())
+            workspace = Workspace(engine.repository, engine.sandbox(), engine.python, limits, options.keeps)
+            self.workspace = stack.enter_context(workspace)
+            self._budget = budget.Budget(options.limits)
+            self._tests = Tests(engine, workspace, self._left_s)
+            self._toolbox = Toolbox(workspace, approve, self._tests.observe, self._left_s, externals)
+            self._commands_saved = 0
+            self._conversation = self._begin()
+            self._stack = stack.pop_all()
 
     def __enter__(self) -> Task:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.workspace.__exit__()
+        self._stack.close()
 
     @property
     def used(self) -> budget.Budget:
@@ -101,9 +106,10 @@ class Task:
         try:
             ending = self._conversation.run()
         except ChatError as error:
-            self.trajectory.mark("model failed", str(error))
+            problem = clean(self._redact(str(error)))  # a server may say back what it was sent
+            self.trajectory.mark("model failed", problem)
             hint = f"`coder tasks resume {int(self.trajectory.head.id)}` goes on from here."
-            raise Failure(ExitStatus.MODEL_FAILED, str(error), hint) from error
+            raise Failure(ExitStatus.MODEL_FAILED, problem, hint) from error
         except KeyboardInterrupt:
             self.trajectory.mark("interrupted")
             raise
@@ -114,9 +120,10 @@ class Task:
         """The diff, and what the tests say of it. Raises Conflict where the user's files changed meanwhile."""
         harvest = self.workspace.harvest()
         paths = [change.path for change in harvest.changes]
-        verdict = self._tests.verdict(paths) if paths else Verdict(problem="nothing was changed")
+        unchanged = Verdict(problem="nothing was changed", lost=harvest.lost)
+        verdict = self._tests.verdict(harvest) if paths else unchanged
         report = Report(harvest, unified_diff(harvest.changes), verdict, self._commands())
-        tests = tuple(path for path in paths if is_protected(path))
+        tests = tuple(path for path in paths if self._tests.are_in(path))
         commands = tuple(asdict(command) for command in report.commands)
         self.engine.listener(
             events.Handover(tuple(paths), report.diff, harvest.left_out, commands, self._redact(str(verdict)), tests)
@@ -134,6 +141,9 @@ class Task:
         self.trajectory.mark(DROPPED)
 
     # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _left_s(self) -> float:
+        return self._budget.left_s
 
     def _begin(self) -> Conversation:
         from model.chat import ChatOptions
@@ -206,16 +216,17 @@ class Task:
     def _advice(self) -> str:
         """What AGENTS.md says, where the user has looked at it: advice to the model and nothing else."""
         try:
-            text = self.workspace.read(ADVICE).data.decode("utf-8", "replace")
+            advice = self.workspace.read(ADVICE)
         except (FileNotFoundError, Conflict):
             return ""
-        standing = Trust(self.engine.state).standing(self.engine.repository.root)
+        root = self.engine.repository.root
+        standing = Trust(self.engine.state).standing(root, {**covered_files(root), ADVICE: advice})
         if standing is not Standing.TRUSTED:
             self.engine.listener(
                 shared.Notice(f"{ADVICE} is not passed on: this project is {standing.value} (`coder trust`)")
             )
             return ""
-        return text
+        return advice.data.decode("utf-8", "replace")
 
 
 def _note(request: str) -> str:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Protocol
 
-from coder.agent import tools
+from coder.agent import globs, tools
 from coder.agent.approvals import Answer, Request
 from coder.agent.observation import Observation, Standing
 from coder.agent.schema import Unfit, build, schema_of
 from coder.agent.workspace import Ran, Workspace
 from coder.failure import Failure
 from coder.patch import Document, Edit, Span, decode, edited, sha256
-from coder.repository.gate import Refused, parts
+from coder.repository.gate import Refused
 from coder.repository.secrets import MARK
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ _MATCHES = 100
 _ENTRIES = 400
 _WIDEST = 500
 _AROUND = 3
+_EXTERNAL_S = 120.0
 
 Tester = Callable[[Sequence[str]], Observation]
 
@@ -51,7 +51,8 @@ class Command:
 
 
 class Toolbox:
-    """Makes calls. What a call does wrong is an observation, never an exception; JailBroken and OSError are raised."""
+    """Makes calls. What a call does wrong, or what cannot be done for it, is an observation, never an exception; only
+    JailBroken is raised."""
 
     def __init__(
         self,
@@ -90,10 +91,12 @@ class Toolbox:
             return Observation(Standing.FAILED, f"there is no file {call.arguments.get('path', '')!r}")
         except (UnicodeError, SyntaxError) as error:
             return Observation(Standing.FAILED, f"not text in an encoding that is known: {error}")
-        except (IsADirectoryError, NotADirectoryError, FileExistsError) as error:
-            return Observation(Standing.FAILED, f"{error.strerror}: {call.arguments.get('path', '')!r}")
+        except OSError as error:
+            return Observation(Standing.FAILED, f"{error.strerror or error}: {call.arguments.get('path', '')!r}")
         except Failure as failure:
             return Observation(Standing.FAILED, failure.message)
+        except ValueError as error:
+            return Observation(Standing.FAILED, f"that cannot be done: {error}")
 
     def _make(self, arguments: Any) -> Observation:
         match arguments:
@@ -133,7 +136,7 @@ class Toolbox:
             return _refused("nothing to look for")
         found: list[str] = []
         for path in self.workspace.files():
-            if not _fits(path, wanted.files):
+            if not globs.names(wanted.files, path):
                 continue
             data = self.workspace.read(path).data
             if wanted.text.encode() not in data:
@@ -244,7 +247,7 @@ class Toolbox:
             answer = self._approve(request)
             if not answer.allowed:
                 return _refused(f"the user does not allow it{f': {answer.reason}' if answer.reason else ''}")
-        return external.call(arguments, self._left_s())
+        return external.call(arguments, min(max(self._left_s(), 1.0), _EXTERNAL_S))
 
 
 def _refused(reason: str) -> Observation:
@@ -279,15 +282,6 @@ def _lines(text: str) -> list[str]:
 def _numbered(lines: Sequence[str], first: int, last: int) -> str:
     shown = enumerate(lines[first - 1 : last], first)
     return "\n".join(f"{number}\t{line.rstrip()[:_WIDEST]}" for number, line in shown) or "(empty)"
-
-
-def _fits(path: str, glob: str) -> bool:
-    if glob in ("", "*", "**", "**/*"):
-        return True
-    parts(path)
-    place = PurePosixPath(path)
-    short = glob.removeprefix("**/")
-    return place.match(short) or place.match(glob) or path.startswith(glob.rstrip("/") + "/")
 
 
 def _quoted(word: str) -> str:

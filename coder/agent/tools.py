@@ -82,7 +82,8 @@ class Test:
 class Finish:
     """End the task. The user then sees the diff and decides."""
 
-    summary: Annotated[str, "What was done, in a few sentences."]
+    summary: Annotated[str, "What was done, or why it could not be, in a few sentences."]
+    done: Annotated[bool, "False when the task could not be carried out."] = True
 
 
 TOOLS: dict[str, type] = {

@@ -2,6 +2,7 @@
 
 <state>/tasks/<number>/
     task.json       what was asked, where, of which model, how it stands; replaced in one rename
+    lock            held while somebody works on it
     log.jsonl       one line a step; a line that was cut off by a crash does not count
     files/          contents of changed files, by their hash
 
@@ -16,15 +17,15 @@ import os
 import secrets
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from coder.atomic import System, replace_file
 from coder.exit_status import ExitStatus
-from coder.failure import Failure
-from coder.ledger import private_folder
+from coder.failure import Conflict, Failure
+from coder.ledger import locked, private_folder
 from coder.patch import Version, sha256
 
 if TYPE_CHECKING:
@@ -111,6 +112,17 @@ class Trajectory:
             for name in sorted(os.listdir(state / "tasks")):
                 with suppress(Failure):
                     yield cls.open(state, name)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """The task for this process alone. Raises Conflict where another works on it."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.folder / "lock"))
+            except BlockingIOError:
+                what = f"another `coder` works on task {int(self.head.id)}"
+                raise Conflict(what, "Wait for it to end.") from None
+            yield
 
     def mark(self, status: str, message: str = "") -> None:
         self.head = replace(self.head, status=status, message=message)

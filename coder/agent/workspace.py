@@ -6,22 +6,22 @@ path: regular files under plain relative names, within bounds; nothing else of i
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from coder.agent import inside
+from coder.agent.account import MOST_FILES, drain, records
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure, from_os_error
 from coder.patch import Change, Version
 from coder.repository import Repository
 from coder.repository.gate import PathGate, Refused, parts
 from sandbox import policy
-from sandbox.contract import MIB, Completed, Ending, Limits, SandboxUnavailable
+from sandbox.contract import Completed, Ending, Limits, SandboxUnavailable
 from sandbox.job import interpreter
 from sandbox.working_copy import BadPath, WorkingCopy
 
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from sandbox.jail import Sandbox
 
 _SCRIPT = Path(inside.__file__).resolve()
-MOST_FILES = 5_000
-MOST_BYTES = 128 * MIB
-_LINE = 16 << 10
 
 
 @dataclass(frozen=True)
@@ -45,10 +42,12 @@ class Ran:
 
 @dataclass(frozen=True)
 class Harvest:
-    """What a task comes to. `left_out` maps paths that changed and are not handed over to the reason."""
+    """What a task comes to. `left_out` maps paths that changed and are not handed over to the reason; `lost` are those
+    of them that the project has, or that took the place of what it has: without them the changes are but a part."""
 
     changes: tuple[Change, ...]
     left_out: dict[str, str]
+    lost: tuple[str, ...] = ()
 
 
 class Workspace:
@@ -102,11 +101,11 @@ class Workspace:
         self.version += 1
 
     def files(self, folder: str = "") -> Iterator[str]:
-        """Files under `folder` that may be read, in order."""
+        """Files under `folder` that may be read and whose names can be told, in order."""
         if folder:
             parts(folder)
         for path in sorted(_regular(self.tree.root, folder)):
-            if path in self._own or not self.repository.rules.hidden(path):
+            if path in self._own or (path.isprintable() and not self.repository.rules.hidden(path)):
                 yield path
 
     # -- commands ------------------------------------------------------------------------------------------------------
@@ -130,7 +129,7 @@ class Workspace:
             os.close(sender)
         with jailed:
             try:
-                account = _drain(receiver, MOST_BYTES)
+                account = drain(receiver)
             finally:
                 os.close(receiver)
             completed = replace(jailed.wait(), argv=tuple(argv))
@@ -142,11 +141,11 @@ class Workspace:
         if completed.ending is not Ending.EXITED:
             return (), {"everything": f"it was ended by the {completed.ending.value}"}
         try:
-            records = list(_records(account))
+            changed = list(records(account))
         except ValueError as wrong:
             return (), {"everything": str(wrong)}
         kept, refused = [], {}
-        for kind, path, data, executable, what in records:
+        for kind, path, data, executable, what in changed:
             try:
                 parts(path)
                 if not path.isprintable():
@@ -190,7 +189,8 @@ class Workspace:
 
     def restore(self, files: dict[str, Version | None]) -> None:
         """Brings the copy to where an earlier part of the task left it."""
-        for path, version in files.items():
+        # What is gone first: a folder may stand where a file was, or a file where a folder was.
+        for path, version in sorted(files.items(), key=lambda file: file[1] is not None):
             if version is None:
                 self._remove(path)
             else:
@@ -222,9 +222,31 @@ class Workspace:
         if edited:
             hint = "Nothing was written. The task is kept: `coder tasks show` has its diff."
             raise Conflict(f"changed since the task began: {', '.join(edited)}", hint)
-        return Harvest(tuple(changes), left_out)
+        return Harvest(tuple(changes), left_out, tuple(path for path in left_out if self._is_own(path)))
+
+    def result(self, changes: Sequence[Change]) -> WorkingCopy:
+        """The project as it will be with `changes` and nothing else that the task did. Whoever asks closes it."""
+        tree = self.original.fork()
+        try:
+            for change in changes:
+                if change.after is None:
+                    tree.remove(change.path)
+            for change in changes:
+                if change.after is not None:
+                    tree.write(change.path, change.after.data)
+                    (tree.root / change.path).chmod(0o755 if change.after.mode & 0o111 else 0o644)
+        except BaseException:
+            tree.close()
+            raise
+        return tree
 
     # -- parts ---------------------------------------------------------------------------------------------------------
+
+    def _is_own(self, path: str) -> bool:
+        """Whether the project has a file at `path`, or has one above it or below it."""
+        above = {parent.as_posix() for parent in PurePosixPath(path).parents}
+        below = any(own.startswith(f"{path}/") for own in self._own)
+        return path in self._own or below or not above.isdisjoint(self._own)
 
     def _put(self, path: str, data: bytes, executable: bool) -> None:
         try:
@@ -269,39 +291,3 @@ def _regular(root: Path, folder: str = "") -> Iterator[str]:
             yield from _regular(root, path)
         elif entry.is_file(follow_symlinks=False):
             yield path
-
-
-def _drain(descriptor: int, most: int) -> bytes:
-    """Everything up to the end; b"" when that is more than `most` bytes."""
-    data = bytearray()
-    while piece := os.read(descriptor, 1 << 20):
-        data += piece
-        if len(data) > most:
-            return b""
-    return bytes(data)
-
-
-Record = tuple[str, str, bytes, bool, str]
-
-
-def _records(account: bytes) -> Iterator[Record]:
-    """(kind, path, data, executable, what it is) of each record. Raises ValueError where the account is not whole."""
-    at = 0
-    while True:
-        end = account.find(b"\n", at, at + _LINE)
-        if end < 0:
-            raise ValueError("it changed too much, or its changes could not be read")
-        try:
-            fields = json.loads(account[at:end])
-            kind, size = fields["kind"], fields["size"]
-            path, what = fields.get("path", ""), str(fields.get("what", ""))[:100]
-        except (ValueError, KeyError, TypeError):
-            raise ValueError("its changes could not be read") from None
-        if not (isinstance(size, int) and 0 <= size <= len(account) - end - 1 and isinstance(path, str)):
-            raise ValueError("its changes could not be read")
-        data, at = account[end + 1 : end + 1 + size], end + 1 + size
-        if kind == "end":
-            return
-        if kind == "many":
-            raise ValueError(f"it changed more than {MOST_FILES:,} files")
-        yield str(kind), path, data, fields.get("executable") is True, what

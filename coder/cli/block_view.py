@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from sandbox.text import clean
+
 if TYPE_CHECKING:
     from model.decoding.request import Denoised, Event
 
@@ -34,7 +36,7 @@ class BlockView:
             self._written += len(event.tokens)
 
     def __rich__(self) -> Text:
-        shown = Text("\n".join(self._settled.split("\n")[-_KEPT_LINES:]))
+        shown = Text(clean("\n".join(self._settled.split("\n")[-_KEPT_LINES:])))
         if self._block is None:
             return shown
         done = self._written - self._begin
@@ -44,5 +46,5 @@ class BlockView:
                 shown.append("·", style="dim")
             else:
                 colour = "green" if confidence >= 0.9 else "yellow" if confidence >= 0.5 else "red"
-                shown.append(self._tokenizer.decode([token]), style=colour)
+                shown.append(clean(self._tokenizer.decode([token])), style=colour)
         return shown

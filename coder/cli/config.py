@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from coder.cli.display import plain
 from coder.cli.options import HERE, Project
 
 
@@ -21,6 +22,7 @@ def config(
     once you ran `coder trust`. Example of either: `timeout = 60`.
     """
     from rich.table import Table
+    from rich.text import Text
 
     from coder.config import USER_FILE, help_of, load, names
     from coder.failure import Failure
@@ -30,7 +32,7 @@ def config(
     root = environment.cwd / path
     trust = Trust(environment.state_dir)
     try:
-        settings = load(environment.config_dir, trust, root)
+        settings = load(environment.config_dir, trust, root, environment.tell)
     except Failure as failure:
         environment.report(failure)
         settings = load(environment.config_dir, trust, None)
@@ -42,6 +44,7 @@ def config(
     for heading in "setting", "value", "from", "meaning":
         table.add_column(heading)
     for name in names():
-        table.add_row(name, json.dumps(getattr(settings, name)), settings.source(name), help_of(name))
+        row = name, json.dumps(getattr(settings, name)), settings.source(name), help_of(name)
+        table.add_row(*(Text(plain(cell)) for cell in row))
     environment.output.print(table)
     environment.tell(f"your settings: {environment.config_dir / USER_FILE}")

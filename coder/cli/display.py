@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from coder import events
 from coder.environment import Environment
+from sandbox.text import visible
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -101,11 +102,11 @@ class Display:
         if self._status is not None:
             from rich.text import Text
 
-            text = Text.from_markup(markup, overflow="ellipsis")
+            text = Text.from_markup(markup, emoji=False, overflow="ellipsis")
             text.no_wrap = True
             if self.watch and written.strip():
                 lines = written.rstrip().split("\n")[-_LINES_WATCHED:]
-                text.append("".join(f"\n    {_plain(line)}" for line in lines), style="cyan")
+                text.append("".join(f"\n    {plain(line)}" for line in lines), style="cyan")
             self._status.update(text)
 
     def _line(self, markup: str) -> None:
@@ -113,21 +114,24 @@ class Display:
 
 
 def print_diff(environment: Environment, diff: str) -> None:
-    """The diff on stdout: in colour on a terminal, else byte for byte what `git apply` takes."""
-    if not environment.output.is_terminal:
+    """The diff on stdout: in colour on a terminal, its control characters written out; else byte for byte what
+    `git apply` takes."""
+    if not environment.stdout.isatty():
         environment.stdout.write(diff)
         return
     from rich.syntax import Syntax
 
-    environment.output.print(Syntax(diff, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
+    shown = visible(diff)
+    environment.output.print(Syntax(shown, "diff", theme="ansi_dark", background_color="default", word_wrap=True))
 
 
 def safe(text: str, lines: bool = False) -> str:
     """`text` without control characters and without meaning to rich's markup; `lines`: its line ends stay."""
     from rich.markup import escape
 
-    return escape(_plain(text, lines))
+    return escape(plain(text, lines))
 
 
-def _plain(text: str, lines: bool = False) -> str:
+def plain(text: str, lines: bool = False) -> str:
+    """`text` with a space for each control character; `lines`: its line ends stay."""
     return "".join(char if char.isprintable() or (lines and char == "\n") else " " for char in text)

@@ -85,6 +85,7 @@ def do(
             return runner.carry_out(chosen, Trajectory.create(environment.state_dir, request, root, chosen.name))
         kind = route(request)
         if kind == "fix":
+            runner.ends = False
             return _fix(context, path, wishes, python)
         if kind == "shell":
             return _answer(runner, request)

@@ -11,14 +11,14 @@ import typer
 from typer.core import TyperCommand
 
 from coder import events
-from coder.cli.display import Display, print_diff
+from coder.cli.display import Display, print_diff, safe
 from coder.cli.json_lines import JsonLines
 from coder.cli.options import HERE, Project, open_engine
 from coder.config import Settings
 from coder.endpoint import endpoint_named, open_endpoint
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Failure
+from coder.failure import Failure, unexpected
 
 if TYPE_CHECKING:
     from coder.engine import Engine, Patch
@@ -56,7 +56,15 @@ class _WithPytestArguments(TyperCommand):
             at = args.index("--")
             ctx.meta[_PYTEST_ARGUMENTS] = tuple(args[at + 1 :])
             args = args[:at]
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            # The class of wrong arguments goes by different names in typer's versions; each can put it into words.
+            words = getattr(error, "format_message", None)
+            if words is not None and "--json" in args:
+                status = ExitStatus.USAGE
+                JsonLines(ctx.obj.stdout)(events.Result(status.name.lower(), status, words(), 0.0))
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "[-- PYTEST ARGS]"]
@@ -98,6 +106,7 @@ def fix(
     as_json: Annotated[bool, typer.Option("--json", help="Events as JSON lines on stdout.")] = False,
 ) -> None:
     environment: Environment = context.obj
+    arguments: tuple[str, ...] | None = context.meta.get(_PYTEST_ARGUMENTS)
     begun = time.monotonic()
     tally = _Tally()
     lines = JsonLines(environment.stdout)
@@ -117,16 +126,18 @@ def fix(
             environment,
             environment.cwd / path,
             listener,
+            may_ask=not as_json,
             timeout=timeout,
             max_candidates=max_candidates,
             test_command=test_cmd,
             model=model,
             endpoint=endpoint,
             python=python,
-            pytest_args=context.meta.get(_PYTEST_ARGUMENTS),
+            pytest_args=arguments,
         )
         from coder.engine import FixRequest
 
+        _refuse_early(engine, arguments, commit and apply is not False)
         engine.chat = engine.chat or _chat(engine.settings, environment.variables)
         request = FixRequest(tuple(test or ()), find_all, allow_test_edits, not no_sandbox, not no_model, watch)
         with nullcontext() if as_json else show:
@@ -144,7 +155,20 @@ def fix(
     except KeyboardInterrupt:
         finish(ExitStatus.INTERRUPTED, "interrupted")
         raise
+    except Exception as error:
+        finish(ExitStatus.INTERNAL_ERROR, unexpected(error).message)
+        raise
     raise typer.Exit(status)
+
+
+def _refuse_early(engine: Engine, arguments: Sequence[str] | None, commit: bool) -> None:
+    """Raises Failure for what makes no sense together, or could not be done once a patch is found."""
+    command = engine.settings.test_command
+    if arguments and command:
+        message = f"what follows `--` is for pytest, and here `{command}` decides"
+        raise Failure(ExitStatus.USAGE, message, "Put the arguments into the command, or leave one of both out.")
+    if commit:
+        engine.git_to_commit_to()
 
 
 def _chat(settings: Settings, variables: Mapping[str, str]) -> Callable[[], tuple[ChatModel, str]] | None:
@@ -175,7 +199,7 @@ def _decide(
         if not quiet:
             print_diff(environment, patch.diff)
             of = f" ({number} of {len(patches)})" if len(patches) > 1 else ""
-            environment.console.print(f"[green]proved[/]{of}: {patch.verdict.summary()}", soft_wrap=True)
+            environment.console.print(f"[green]proved[/]{of}: {safe(patch.verdict.summary())}", soft_wrap=True)
         answer = "s"
         if asking:
             answer = environment.ask("Apply it?", {"a": "apply", "s": "skip", "q": "quit"})

@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from coder.cli.options import HERE, Project
+from coder.cli.display import plain
+from coder.cli.options import HERE, Project, open_journal
 
 
 def log(
@@ -19,11 +20,10 @@ def log(
 ) -> None:
     """List the changes made here, oldest first. The last one that is "done" is what `coder undo` takes back."""
     from rich.table import Table
-
-    from coder.journal import Journal
+    from rich.text import Text
 
     environment = context.obj
-    entries = Journal(environment.cwd / path, environment.state_dir).entries()
+    entries = open_journal(environment, path, quiet=as_json).entries()
     if as_json:
         for entry in entries:
             environment.stdout.write(json.dumps(asdict(entry)) + "\n")
@@ -36,5 +36,6 @@ def log(
         table.add_column(heading)
     for entry in entries:
         when = datetime.fromtimestamp(entry.time).astimezone().strftime("%Y-%m-%d %H:%M")
-        table.add_row(entry.id, when, entry.state, entry.note, ", ".join(entry.paths))
+        row = entry.id, when, entry.state, entry.note, ", ".join(entry.paths)
+        table.add_row(*(Text(plain(cell)) for cell in row))
     environment.output.print(table)

@@ -17,7 +17,8 @@ from typer.core import TyperCommand, TyperGroup
 from coder.cli.commands import COMMANDS
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Failure, from_os_error
+from coder.failure import Failure, unexpected
+from sandbox.text import clean
 
 _EXAMPLES = """Start in a project with a failing test:
 
@@ -74,13 +75,11 @@ def main(arguments: Sequence[str], environment: Environment) -> int:
         except BrokenPipeError:
             return ExitStatus.INTERNAL_ERROR
         except OSError as error:
-            environment.report(from_os_error(error, "do that"))
+            environment.report(unexpected(error))
             return ExitStatus.INTERNAL_ERROR
-        except Exception:
-            traceback.print_exc(file=environment.stderr)
-            environment.report(
-                Failure(ExitStatus.INTERNAL_ERROR, "this is a bug in coder", "Please report the lines above.")
-            )
+        except Exception as error:
+            environment.stderr.write(clean(traceback.format_exc()))
+            environment.report(unexpected(error))
             return ExitStatus.INTERNAL_ERROR
     return ExitStatus.DONE
 

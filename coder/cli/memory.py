@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from coder.cli.display import plain
 from coder.cli.local_model import Model, Precision, load_model
 from coder.cli.memory_map import heat_map
 from coder.cli.options import HERE, Project, settings_for
@@ -76,7 +77,7 @@ def build(
 
     environment: Environment = context.obj
     repository = Repository.open(environment.cwd / path)
-    settings = settings_for(environment, repository.root).updated(
+    settings = settings_for(environment, repository.root, may_ask=not as_json).updated(
         {"model": model, "precision": precision}, "command line"
     )
     engine = Engine(repository, settings, environment.state_dir, Path())
@@ -151,13 +152,13 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 def _list(environment: Environment, rows: list[dict[str, Any]]) -> None:
     """A line for each project, and under it one for each of its memories, the latest first."""
     for root in dict.fromkeys(row["root"] for row in rows):
-        environment.output.print(root or "unknown project", style="bold", markup=False)
+        environment.output.print(plain(root) or "unknown project", style="bold", markup=False)
         for row in (row for row in rows if row["root"] == root):
             changed = row["stale"]
             now = "all as it is now" if changed == [] else f"changed since: {some(changed)}" if changed else "gone"
             figures = f"{len(row['files']):>5} files {row['tokens']:>9,} tokens {_size(row['bytes']):>10}"
             used = f"used {_age(row['age_s']):>6} ago"
-            environment.output.print(f"  {row['model']:<24} {figures}  {used}  {now}", markup=False)
+            environment.output.print(plain(f"  {row['model']:<24} {figures}  {used}  {now}"), markup=False)
 
 
 def _size(count: int) -> str:

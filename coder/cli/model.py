@@ -95,7 +95,7 @@ def info(
         print(json.dumps(facts))
         return
     for name, value in facts.items():
-        print(f"{name.replace('_', ' '):<20} {value}")
+        environment.write(f"{name.replace('_', ' '):<20} {value}\n")
 
 
 @app.command()

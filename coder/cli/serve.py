@@ -50,7 +50,8 @@ def serve(
     from model.decoding.names import DECODERS
     from model.local_chat import LocalChat
 
-    app = build(LocalChat(network, tokenizer, DECODERS[decoder.value]), settings.model, token)
+    chat = LocalChat(network, tokenizer, DECODERS[decoder.value], forget=False)
+    app = build(chat, settings.model, token)
     config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2, lifespan="off")
     name = f"[{host}]" if ":" in host else host
     environment.tell(f"{settings.model} at http://{name}:{listener.getsockname()[1]}/v1 (Ctrl-C ends)")

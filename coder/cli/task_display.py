@@ -81,7 +81,7 @@ class TaskDisplay:
         for command in event.commands:
             self._line(f"[dim]ran: {_safe(' '.join(command['argv'])[:_WIDTH])} ({_safe(command['outcome'])})[/]")
         if event.diff:
-            show_diff(self.environment, event.diff)
+            print_diff(self.environment, event.diff)
         for path, reason in event.left_out.items():
             self._line(f"[yellow]left out:[/] {_safe(path)}  [dim]{_safe(reason)}[/]")
         if event.test_files:
@@ -91,13 +91,6 @@ class TaskDisplay:
 
     def _line(self, markup: str) -> None:
         self.environment.console.print(markup, soft_wrap=True)
-
-
-def show_diff(environment: Environment, diff: str) -> None:
-    """On a terminal without the control characters that a file may hold; else byte for byte."""
-    from sandbox.text import clean
-
-    print_diff(environment, clean(diff) if environment.output.is_terminal else diff)
 
 
 def _short(arguments: Mapping[str, Any]) -> str:

@@ -18,8 +18,8 @@ from coder.cli.options import open_engine
 from coder.cli.task_display import TaskDisplay
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
-from coder.failure import Failure, from_os_error
-from sandbox.text import clean
+from coder.failure import Failure, unexpected
+from sandbox.text import visible
 
 if TYPE_CHECKING:
     from coder.agent.models import Chosen
@@ -60,13 +60,15 @@ class Runner:
         )
         self.begun = time.monotonic()
         self.task = ""
+        self.ends = True
+        """Whether the last event of `--json` is the task's: not where another command takes over, that has its own."""
         self._used: budget.Budget | None = None
         self._typed = typed
 
     @cached_property
     def engine(self) -> Engine:
         """Raises Failure."""
-        return open_engine(self.environment, self.root, self.listener, **self._typed)
+        return open_engine(self.environment, self.root, self.listener, not self.wishes.as_json, **self._typed)
 
     def chosen(self) -> Chosen | None:
         from coder.agent.models import choose
@@ -100,7 +102,7 @@ class Runner:
 
     def finish(self, status: ExitStatus, message: str) -> None:
         """The last event of `--json`."""
-        if self.wishes.as_json:
+        if self.wishes.as_json and self.ends:
             used = self._used
             seconds = round(time.monotonic() - self.begun, 3)
             steps, tokens = (used.steps, used.tokens) if used else (0, 0)
@@ -117,7 +119,7 @@ class Runner:
             self.environment.tell(f"not finished: {message}. `coder tasks resume {int(self.task)}` goes on.")
         unfinished = ExitStatus.DONE if finished else ExitStatus.NOT_FINISHED
         if not changed:
-            return unfinished, message, ""
+            return (ExitStatus.NOT_APPLIED if finished and report.harvest.lost else unfinished), message, ""
         wish = self.wishes.apply
         if wish and finished and not report.verdict.worse:
             self._apply(task, report)
@@ -162,8 +164,7 @@ class Runner:
         if self.wishes.as_json:
             return
         if answer:
-            shown = clean(text) if self.environment.output.is_terminal else text
-            self.environment.stdout.write(shown.rstrip() + "\n")
+            self.environment.write(text.rstrip() + "\n")
         else:
             self.environment.tell(text)
 
@@ -178,7 +179,7 @@ class Runner:
         self._pause()
         kinds = {"run": "Run", "server": "Start the MCP server", "tool": "Call"}
         answers = {"y": "yes", "a": "always exactly this here", "n": "no"}
-        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {request.shown}?", answers)
+        answer = self.environment.ask(f"{kinds.get(request.kind, request.kind)} {visible(request.shown)}?", answers)
         if answer != "n":
             return Answer(True, lasting=answer == "a")
         self.environment.tell("Why not? The model is told; empty for no reason.")
@@ -194,7 +195,7 @@ class Runner:
             return []
         from coder.agent.mcp.client import Connections
 
-        connections = stack.enter_context(Connections())
+        connections = stack.enter_context(Connections(self.environment.config_dir, self.environment.variables))
         found: list[Any] = []
         for server in servers:
             answer = approve(server.request())
@@ -218,14 +219,14 @@ def run_to_exit(runner: Runner, work: Callable[[], ExitStatus]) -> ExitStatus:
     except BrokenPipeError:
         raise  # nobody reads the result
     except OSError as error:
-        return _failed(runner, from_os_error(error, "do that"))
+        return _failed(runner, unexpected(error))
     except KeyboardInterrupt:
         runner.finish(ExitStatus.INTERRUPTED, "interrupted")
         if runner.task:
             runner.environment.tell(f"`coder tasks resume {int(runner.task)}` goes on from the last whole step")
         raise
-    except Exception:
-        runner.finish(ExitStatus.INTERNAL_ERROR, "this is a bug in coder")
+    except Exception as error:
+        runner.finish(ExitStatus.INTERNAL_ERROR, unexpected(error).message)
         raise
 
 

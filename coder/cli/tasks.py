@@ -59,14 +59,14 @@ def list_tasks(
             print(json.dumps(_facts(trajectory)))
             continue
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(head.time))
-        print(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}")
+        environment.write(f"{int(head.id):>4}  {day}  {head.status:<18} {' '.join(head.request.split())[:80]}\n")
 
 
 @app.command()
 def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
     """Show what was asked, said and done in a task, and what came of it."""
     from coder.agent.trajectory import Trajectory
-    from coder.cli.task_display import show_diff
+    from coder.cli.display import print_diff
 
     environment: Environment = context.obj
     trajectory = Trajectory.open(environment.state_dir, task)
@@ -88,7 +88,7 @@ def show(context: typer.Context, task: Number, as_json: AsJson = False) -> None:
                 environment.tell(f"  call {call.name} {json.dumps(dict(call.arguments))[:200]}")
             if message.content.strip():
                 environment.tell(f"{message.role}: {message.content.strip()[:600]}")
-    show_diff(environment, diff)
+    print_diff(environment, diff)
     if edited:
         environment.tell(f"changed since, so not in the diff: {', '.join(edited)}")
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from coder.cli.display import print_diff
-from coder.cli.options import HERE, Project
+from coder.cli.options import HERE, Project, open_journal
 from coder.environment import Environment
 from coder.failure import Conflict
 
@@ -19,6 +19,8 @@ def undo(context: typer.Context, path: Project = HERE, dry_run: DryRun = False) 
     """Take the latest change back. Repeat it to go further.
 
     Refuses when a file was edited since, and then changes nothing. Works without git, and leaves git alone.
+
+    In a folder that has no changes of its own, those of the nearest folder above that has some are meant.
 
     Examples: `coder undo --dry-run` shows what would happen; `coder redo` makes the change again.
     """
@@ -31,10 +33,9 @@ def redo(context: typer.Context, path: Project = HERE, dry_run: DryRun = False) 
 
 
 def _step(environment: Environment, path: Path, dry_run: bool, forward: bool) -> None:
-    from coder.journal import Journal
     from coder.patch import unified_diff
 
-    journal = Journal(environment.cwd / path, environment.state_dir)
+    journal = open_journal(environment, path)
     if dry_run:
         entries = [entry for entry in journal.entries() if (entry.state == "undone") == forward]
         if not entries:

@@ -2,6 +2,8 @@
 
 The answer is one JSON object; around it there may be prose, a fence and thinking, none of which is read. Each edit
 names lines and repeats what stands there now: one that does not is refused, for the model looked at something else.
+The model may be anybody's server: access tokens and private keys are taken out of all that it is shown, so the lines
+that hold one cannot be edited.
 """
 
 from __future__ import annotations
@@ -13,9 +15,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from coder.patch import Edit, Proposal, Span
+from coder.repair.text import Text
+from coder.repository.secrets import redact
 
 if TYPE_CHECKING:
-    from coder.repair.text import Text
     from sandbox.testing.report import TestReport
 
 NOTE = 120
@@ -41,11 +44,11 @@ def question(
     failing: Sequence[TestReport], sources: Mapping[str, Text], lines: Mapping[str, int], more: Mapping[str, str]
 ) -> tuple[str, str]:
     """The rules, and the failure with the code. `sources` may be edited, the likeliest last; `lines` is the most
-    suspicious line of each; `more` are further texts to read, in the order of reading."""
+    suspicious line of each; `more` are further texts to read, in the order of reading, without secrets."""
     parts = [f"<data>\n{path}\n{text}\n</data>" for path, text in more.items()]
     for test in failing[:_FAILURES]:
-        told = test.output or test.message
-        parts.append(f"This test fails: {test.node}\n<data>\n{test.error}: {told[-_OUTPUT:]}\n</data>")
+        told = redact(test.output or test.message)[-_OUTPUT:]
+        parts.append(f"This test fails: {redact(test.node)}\n<data>\n{redact(test.error)}: {told}\n</data>")
     for path, source in sources.items():
         parts.append(f"{path}, which may be edited:\n<data>\n{_numbered(source, lines.get(path, 1))}</data>")
     return _RULES, "\n\n".join(parts)
@@ -55,8 +58,13 @@ def _numbered(source: Text, line: int) -> str:
     first = max(1, line - _SHOWN // 2)
     return "".join(
         f"{number:5} {text if text.endswith(chr(10)) else text + chr(10)}"
-        for number, text in enumerate(source.lines[first - 1 : first - 1 + _SHOWN], first)
+        for number, text in enumerate(_shown(source).lines[first - 1 : first - 1 + _SHOWN], first)
     )
+
+
+def _shown(source: Text) -> Text:
+    """The file as the model sees it: without secrets, each line where it is."""
+    return Text(source.path, redact(source.text, keep_lines=True))
 
 
 def patch_in(answer: str, sources: Mapping[str, Text]) -> Proposal:
@@ -103,7 +111,10 @@ def _edit(item: Any, sources: Mapping[str, Text]) -> Edit:
     start, end = source.line_start(first), source.line_start(last + 1)
     old = source.text[start:end]
     if _plain(old) != _plain(item["old"]):
-        raise Unusable(f"lines {first} to {last} of {path} are {_plain(old)!r}, not {_plain(item['old'])!r}")
+        shown = _plain("".join(_shown(source).lines[first - 1 : last]))
+        if shown == _plain(item["old"]):
+            raise Unusable(f"lines {first} to {last} of {path} hold a secret that is not shown: leave them as they are")
+        raise Unusable(f"lines {first} to {last} of {path} are {shown!r}, not {_plain(item['old'])!r}")
     new = item["new"].replace("\r\n", "\n")
     if new and old.endswith("\n") and not new.endswith("\n"):
         new += "\n"

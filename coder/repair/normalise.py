@@ -1,13 +1,15 @@
-"""Candidates that are the same program are one candidate, and what does not compile is none."""
+"""Candidates that are the same program are one candidate, and what does not compile or cannot be written is none."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import tokenize
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from io import BytesIO
 
-from coder.patch import Proposal, apply_edits
+from coder.patch import Edit, Proposal, apply_edits
 from coder.repair.files import AnySource
 from coder.repair.languages import normalise as trees
 from coder.repair.languages.tree import TreeSource
@@ -29,9 +31,11 @@ class Normaliser:
         self._originals = originals
         self._seen: set[bytes] = set()
         self._unchanged: dict[tuple[str, int], bytes | None] = {}
+        self._encodings: dict[str, str] = {}
 
     def new(self, proposal: Proposal, sources: Mapping[str, AnySource]) -> bool:
-        """Whether a proposal against `sources` compiles, differs from the original code, and was not seen before.
+        """Whether a proposal against `sources` compiles, can be written in the encoding of each file, differs from the
+        original code, and was not seen before.
 
         Remembers it.
         """
@@ -41,6 +45,8 @@ class Normaliser:
             edits = tuple(edit for edit in proposal.edits if edit.span.path == path)
             source = sources[path]
             start, end = _window(source, min(e.span.start for e in edits), max(e.span.end for e in edits))
+            if not self._writable(path, edits):
+                return False
             try:
                 text = apply_edits(source.text, edits)
             except ValueError:
@@ -59,6 +65,17 @@ class Normaliser:
         self._seen.add(key)
         return True
 
+    def _writable(self, path: str, edits: Iterable[Edit]) -> bool:
+        """Whether the file's own encoding has all characters of the edits."""
+        if path not in self._encodings:
+            self._encodings[path] = _encoding(self._originals[path].text)
+        try:
+            for edit in edits:
+                edit.replacement.encode(self._encodings[path], "surrogateescape")
+        except UnicodeError:
+            return False
+        return True
+
     def _original(self, path: str, start: int) -> bytes | None:
         if (path, start) not in self._unchanged:
             source = self._originals[path]
@@ -67,6 +84,14 @@ class Normaliser:
             else:
                 self._unchanged[path, start] = _fingerprint(source.text[slice(*_window(source, start, start))])
         return self._unchanged[path, start]
+
+
+def _encoding(text: str) -> str:
+    """The encoding that the first lines of a file declare, or else UTF-8."""
+    try:
+        return tokenize.detect_encoding(BytesIO(text.encode("utf-8", "surrogateescape")).readline)[0]
+    except SyntaxError:
+        return "utf-8"
 
 
 def _window(source: AnySource, start: int, end: int) -> tuple[int, int]:

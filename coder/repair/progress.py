@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from coder.repair.candidate import Candidate
 from coder.repair.complaint import innermost
-from sandbox.testing.report import Baseline, Frame, Tester, TestReport, Trial
+from sandbox.testing.report import Baseline, Frame, Oracle, Tester, TestReport, Trial
 
 # Failing tests that each of the first candidates is brought before, whatever comes; after so many trials one must do.
 PROBES = 3
@@ -40,6 +40,7 @@ class Course:
         self._targets = targets
         self._sources = sources
         self._passing = frozenset(baseline.passing)
+        self._judges = frozenset(baseline.test_files if baseline.oracle is Oracle.EXIT_CODE else ())
         self._nodes: dict[tuple[str, ...], list[str]] = {}
         self._probes = self._representatives([baseline.tests[node] for node in targets])
         first = baseline.tests[self._probes[0]] if self._probes else None
@@ -75,7 +76,7 @@ class Course:
 
     def _test_line(self, node: str, frames: tuple[Frame, ...]) -> int:
         """The deepest line in a traceback of the test's own file, or of those that the test command runs."""
-        frame = innermost(frames, (node.partition("::")[0], *self._baseline.test_files))
+        frame = innermost(frames, self._judges or (node.partition("::")[0],))
         return frame.line if frame is not None else 0
 
     def _representatives(self, failing: Sequence[TestReport]) -> list[str]:

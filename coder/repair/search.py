@@ -31,6 +31,8 @@ from sandbox.testing.report import Oracle, Trial
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
+# Files that a test command runs and whose text is read for what they want of the code.
+MOST_TEXTS = 20
 # A trial is many short waits for the tests' answers: after each, the thread that writes must let go at once.
 SWITCH_S = 0.0003
 # What is built on another edit needs two slips at once (nats); an edit that made a test pass shows that there are two.
@@ -264,5 +266,13 @@ def _test_texts(context: RepairContext) -> Iterator[str]:
 
 
 def _command_texts(context: RepairContext) -> dict[str, str]:
-    """The files that the test command runs, where it is such a command that judges."""
-    return {path: context.files[path] for path in context.baseline.test_files if path in context.files}
+    """The files that the test command runs, where it is such a command that judges; of very many, those first that
+    stand in the tracebacks."""
+    baseline = context.baseline
+    if baseline.oracle is not Oracle.EXIT_CODE:
+        return {}
+    paths = [path for path in baseline.test_files if path in context.files]
+    if len(paths) > MOST_TEXTS:
+        framed = {frame.path for node in context.targets for frame in baseline.tests[node].frames}
+        paths.sort(key=lambda path: path not in framed)
+    return {path: context.files[path] for path in paths[:MOST_TEXTS]}

@@ -27,7 +27,7 @@ class Refused(Conflict):
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(f"refused {path!r}: {reason}")
-        self.path = path
+        self.path, self.reason = path, reason
 
 
 class PathGate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from coder.exit_status import ExitStatus
@@ -14,6 +15,11 @@ _SAFE = ("-c", "core.fsmonitor=false", "-c", "protocol.ext.allow=never", "-c", "
 _NO_HOOKS = ("-c", f"core.hooksPath={os.devnull}")
 _ENVIRONMENT = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
 _KEPT = ("GIT_AUTHOR_", "GIT_COMMITTER_", "GIT_PYTHON_")
+
+
+def work_tree(root: Path) -> Path | None:
+    """The top of the git repository that `root` is in, by its `.git` alone; None outside of one."""
+    return next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
 
 
 class Git:
@@ -31,7 +37,7 @@ class Git:
     @classmethod
     def open(cls, root: Path) -> Git | None:
         """None when `root` is in no git repository, git is not installed, or git does not trust who owns it."""
-        if not any((folder / ".git").exists() for folder in (root, *root.parents)):
+        if work_tree(root) is None:
             return None
         repository = cls(root)
         try:
@@ -43,6 +49,14 @@ class Git:
     def tracked(self) -> tuple[str, ...]:
         """Files under the root that git knows, also those that an ignore rule names."""
         return tuple(path for path in self._run("ls-files", "-z", "--cached").split("\0") if path)
+
+    def excludes(self) -> Path:
+        """Where the user keeps ignore rules for all repositories; there need be nothing."""
+        with suppress(*self._errors):
+            # The user's word alone: a repository could name any file of the machine.
+            return Path(self._run("config", "--global", "--includes", "--path", "--get", "core.excludesFile"))
+        base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+        return Path(base, "git", "ignore")
 
     def modified(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Those of `paths` that differ from the last commit, untracked ones among them."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 from coder.failure import Conflict
 from coder.repository.gate import PathGate
+from coder.repository.git import Git, work_tree
 from coder.repository.secrets import is_secret
 
 SKIPPED = frozenset(
@@ -29,8 +30,11 @@ class IgnoreRules:
 
     def __init__(self, gate: PathGate) -> None:
         self.gate = gate
-        self._above = list(_rules_above(gate.root))
         self._rules = lru_cache(maxsize=None)(self._load)
+
+    @cached_property
+    def _above(self) -> list[tuple[str, GitIgnoreSpec]]:
+        return _rules_above(self.gate.root)
 
     def ignored(self, path: str, folder: bool = False) -> bool:
         """Whether git would ignore `path`, for its own sake; see `hidden` for the whole way down."""
@@ -70,16 +74,20 @@ class IgnoreRules:
 
 
 def _matched(spec: GitIgnoreSpec, path: str, decision: bool) -> bool:
-    include = spec.check_file(path).include
+    # The regular expressions of the rules take a line break for the end.
+    include = spec.check_file(path.replace("\n", " ")).include
     return decision if include is None else include
 
 
 def _rules_above(root: Path) -> list[tuple[str, GitIgnoreSpec]]:
-    """Rules of the enclosing git repository: (what to put before a path of ours, the rules), outermost first."""
-    top = next((folder for folder in (root, *root.parents) if (folder / ".git").exists()), None)
+    """The user's own rules, then those of the enclosing git repository: (what to put before a path of ours, the rules),
+    outermost first."""
+    top = work_tree(root)
     if top is None:
         return []
-    places = [(top / ".git" / "info" / "exclude", top)]
+    git = Git.open(root)
+    places = [(git.excludes(), top)] if git else []
+    places += [(top / ".git" / "info" / "exclude", top)]
     folders = [root, *root.parents]
     places += [(folder / ".gitignore", folder) for folder in reversed(folders[1 : folders.index(top) + 1])]
     rules = []

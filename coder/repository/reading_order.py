@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from coder.repository.symbols import Outline
@@ -37,25 +37,36 @@ def reading_order(outlines: Mapping[str, Outline], seeds: Mapping[str, float], n
     return [path for path in stable if path not in set(nearest)] + nearest
 
 
+def modules_of(paths: Iterable[str]) -> dict[str, str]:
+    """The file that each name of a module stands for: the first of `paths` that may be called so."""
+    modules: dict[str, str] = {}
+    for path in paths:
+        for name in _module_names(path):
+            modules.setdefault(name, path)
+    return modules
+
+
+def imported(path: str, imports: Iterable[str], modules: Mapping[str, str]) -> list[str]:
+    """The other files that the `imports` of a file name, one for each that does; `modules` is from `modules_of`."""
+    owners = (modules.get(_absolute(path, module)) for module in imports)
+    return [owner for owner in owners if owner is not None and owner != path]
+
+
 def _graph(outlines: Mapping[str, Outline]) -> dict[str, dict[str, float]]:
     """Weighted edges from each file to those that it needs."""
     defined: dict[str, set[str]] = defaultdict(set)
-    modules: dict[str, str] = {}
+    modules = modules_of(outlines)
     for path, outline in outlines.items():
         for symbol in outline.symbols:
             defined[symbol.name].add(path)
-        for name in _module_names(path):
-            modules.setdefault(name, path)
     graph: dict[str, dict[str, float]] = {path: defaultdict(float) for path in outlines}
     for path, outline in outlines.items():
         for name, count in outline.mentions.items():
             weight = math.sqrt(count) * (0.1 if name.startswith("_") or len(defined[name]) > _COMMON else 1.0)
             for owner in defined[name] - {path}:
                 graph[path][owner] += weight
-        for module in outline.imports:
-            owner_path = modules.get(_absolute(path, module))
-            if owner_path is not None and owner_path != path:
-                graph[path][owner_path] += _IMPORT_WEIGHT
+        for owner in imported(path, outline.imports, modules):
+            graph[path][owner] += _IMPORT_WEIGHT
     return graph
 
 

@@ -57,7 +57,8 @@ class Repository:
 
     @cached_property
     def runtime_files(self) -> tuple[str, ...]:
-        """What the tests are given: `files`, symbolic links, and generated modules that git ignores. No secrets."""
+        """What the tests are given: `files`, those whose names cannot be printed, symbolic links, and generated modules
+        that git ignores. No secrets."""
         return self._listing[1]
 
     def read(self, path: str) -> Version:
@@ -77,8 +78,8 @@ class Repository:
         runtime: list[str] = []
         for path, entry, ignored in self._walk("", False):
             visible = not ignored or path in tracked
-            link = entry.is_symlink()
-            if visible and not link:
+            # A name that cannot be printed cannot be shown, asked about or sent: it is for the tests alone.
+            if visible and path.isprintable() and not entry.is_symlink():
                 own.append(path)
             if visible or path.endswith(_NEEDED) or ".egg-info/" in path:
                 runtime.append(path)
@@ -98,7 +99,7 @@ class Repository:
             return
         for entry in entries:
             path = f"{folder}/{entry.name}" if folder else entry.name
-            if not entry.name.isprintable() or self.rules.concealed(path, entry.is_dir(follow_symlinks=False)):
+            if self.rules.concealed(path, entry.is_dir(follow_symlinks=False)):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if entry.name in SKIPPED or os.path.lexists(os.path.join(entry.path, "pyvenv.cfg")):

@@ -47,6 +47,7 @@ def is_secret(path: str) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in _FILES)
 
 
-def redact(text: str) -> str:
-    """`text` with everything that looks like an access token or a private key taken out."""
-    return _TOKENS.sub(MARK, text)
+def redact(text: str, keep_lines: bool = False) -> str:
+    """`text` with everything that looks like an access token or a private key taken out. With `keep_lines` what follows
+    stays on its line."""
+    return _TOKENS.sub(lambda found: MARK + "\n" * found.group().count("\n") if keep_lines else MARK, text)

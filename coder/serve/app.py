@@ -1,6 +1,7 @@
 """The OpenAI-compatible server around one local model.
 
-A request holds the model while it is answered; others wait. A client that goes away cancels its request.
+A request holds the model while it is answered; others wait, without a thread of their own: there are forty, and the
+one that is answered needs them. A client that goes away cancels its request.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Generator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -92,6 +94,7 @@ class _Api:
     def __init__(self, model: Served, name: str) -> None:
         self._model = model
         self._name = name
+        self._turn = anyio.Semaphore(1)  # those who wait for the model wait here, and take no thread
         self._entry = {"id": name, "object": "model", "created": int(time.time()), "owned_by": "coder"}
 
     async def models(self, request: Request) -> Response:
@@ -107,14 +110,15 @@ class _Api:
             return self._model.reply(asked.messages, asked.tools, asked.options)
 
         answer = Answer("chat.completion", self._name)
-        return await _answered(request, chat_request, ask, answer.chat, answer.chat_pieces)
+        return await _answered(request, chat_request, ask, answer.chat, answer.chat_pieces, self._turn)
 
     async def completion(self, request: Request) -> Response:
         def ask(asked: CompletionRequest) -> Events:
             return self._model.complete(asked.prompt, asked.suffix, asked.options)
 
         answer = Answer("text_completion", self._name)
-        return await _answered(request, completion_request, ask, answer.completion, answer.completion_pieces)
+        pieces = answer.completion_pieces
+        return await _answered(request, completion_request, ask, answer.completion, pieces, self._turn)
 
 
 async def _answered(
@@ -123,16 +127,18 @@ async def _answered(
     ask: Callable[[Asked], Events],
     whole_answer: Callable[[Reply], dict[str, Any]],
     pieces: Callable[[Iterator[ChatEvent], bool], Iterator[str]],
+    turn: anyio.Semaphore,
 ) -> Response:
-    """Reads a request with `parse`, puts it to the model with `ask`, and answers at once or in pieces."""
+    """Reads a request with `parse`, puts it to the model with `ask` when its `turn` has come, and answers at once or in
+    pieces."""
     try:
         asked = parse(await _body(request), secrets.randbits(62))
     except BadRequest as wrong:
         return JSONResponse(error(str(wrong), "invalid_request_error", wrong.field), 400)
     events = ask(asked)
     if asked.stream:
-        return await _stream(request, events, lambda some: pieces(some, asked.usage), asked.options.cancel)
-    return await _whole(request, events, whole_answer, asked.options.cancel)
+        return await _stream(request, events, lambda some: pieces(some, asked.usage), asked.options.cancel, turn)
+    return await _whole(request, events, whole_answer, asked.options.cancel, turn)
 
 
 async def _body(request: Request) -> Any:
@@ -148,14 +154,15 @@ async def _body(request: Request) -> Any:
         raise BadRequest("the body is not valid JSON") from None
 
 
-async def _attended(request: Request, work: Callable[[], T], cancel: threading.Event) -> T | None:
-    """What `work` returns, run in a thread; None when the client went away meanwhile. Raises what `work` raises."""
+async def _attended(request: Request, work: Callable[[], Awaitable[T]], cancel: threading.Event) -> T | None:
+    """What `work` comes to; None when the client went away meanwhile: then `cancel` is set for a thread that is at it,
+    and work that still waits for its turn is dropped. Raises what `work` raises."""
     result: list[T] = []
     failure: list[Exception] = []
 
     async def run(scope: anyio.CancelScope) -> None:
         try:
-            result.append(await run_in_threadpool(work))
+            result.append(await work())
         except Exception as problem:
             failure.append(problem)
         scope.cancel()
@@ -165,44 +172,83 @@ async def _attended(request: Request, work: Callable[[], T], cancel: threading.E
         while (await request.receive())["type"] != "http.disconnect":
             pass
         cancel.set()
+        tasks.cancel_scope.cancel()
     if failure:
         raise failure[0]
     return result[0] if result and not cancel.is_set() else None
 
 
 async def _whole(
-    request: Request, events: Events, answer: Callable[[Reply], dict[str, Any]], cancel: threading.Event
+    request: Request,
+    events: Events,
+    answer: Callable[[Reply], dict[str, Any]],
+    cancel: threading.Event,
+    turn: anyio.Semaphore,
 ) -> Response:
+    async def work() -> Reply:
+        async with turn:
+            return await run_in_threadpool(partial(whole, events))
+
     try:
-        reply = await _attended(request, partial(whole, events), cancel)
+        reply = await _attended(request, work, cancel)
     except ChatError as wrong:
         return JSONResponse(error(str(wrong), "invalid_request_error"), 400)
     return JSONResponse(answer(reply)) if reply is not None else Response(status_code=_GONE)
 
 
 async def _stream(
-    request: Request, events: Events, pieces: Callable[[Iterator[ChatEvent]], Iterator[str]], cancel: threading.Event
+    request: Request,
+    events: Events,
+    pieces: Callable[[Iterator[ChatEvent]], Iterator[str]],
+    cancel: threading.Event,
+    turn: anyio.Semaphore,
 ) -> Response:
     """Streams pieces. A mistake that shows before the first event is an ordinary error with its status."""
-    try:
-        first = await _attended(request, partial(next, events), cancel)
-    except ChatError as wrong:
-        return JSONResponse(error(str(wrong), "invalid_request_error"), 400)
-    if first is None:
-        events.close()
-        return Response(status_code=_GONE)
+    async with AsyncExitStack() as held:
 
-    async def body() -> AsyncIterator[str]:
+        async def begin() -> ChatEvent:
+            await held.enter_async_context(turn)
+            held.callback(events.close)  # gives the model back
+            return await run_in_threadpool(partial(next, events))
+
         try:
-            async for piece in iterate_in_threadpool(pieces(itertools.chain((first,), events))):
-                yield piece
+            first = await _attended(request, begin, cancel)
         except ChatError as wrong:
-            yield error_piece(str(wrong))
-        finally:
-            cancel.set()
-            events.close()  # gives the model back
+            return JSONResponse(error(str(wrong), "invalid_request_error"), 400)
+        if first is None:
+            return Response(status_code=_GONE)
+        return _Pieces(pieces(itertools.chain((first,), events)), cancel, held.pop_all())
 
-    return StreamingResponse(body(), media_type="text/event-stream", headers={"cache-control": "no-cache"})
+
+class _Pieces(StreamingResponse):
+    """Server-sent events as they come. What is `held` meanwhile is given back however the answer ends, even where
+    nobody was left to send the first piece to."""
+
+    def __init__(self, pieces: Iterator[str], cancel: threading.Event, held: AsyncExitStack) -> None:
+        super().__init__(_told(pieces), media_type="text/event-stream", headers={"cache-control": "no-cache"})
+        self._cancel = cancel
+        self._held = held
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._held:
+            try:
+                await super().__call__(scope, receive, send)
+            finally:
+                self._cancel.set()
+
+    async def listen_for_disconnect(self, receive: Receive) -> None:
+        """Some pieces take long to write: the thread that is at one must hear of it."""
+        await super().listen_for_disconnect(receive)
+        self._cancel.set()
+
+
+async def _told(pieces: Iterator[str]) -> AsyncIterator[str]:
+    """The pieces, and what went wrong on the way as the last one."""
+    try:
+        async for piece in iterate_in_threadpool(pieces):
+            yield piece
+    except ChatError as wrong:
+        yield error_piece(str(wrong))
 
 
 async def _not_found(request: Request, problem: Exception) -> Response:

@@ -66,6 +66,8 @@ def chat_request(body: Any, seed: int) -> ChatRequest:
     if not isinstance(choice, str) or choice not in {"auto", "none", "required", *names}:
         raise BadRequest(f"tool_choice {choice!r} is neither auto, none, required nor one of the tools", "tool_choice")
     options = _options(body, seed, tool_choice=choice, schema=_schema(body.get("response_format")))
+    if tools and choice != "none" and options.schema is not None:
+        raise BadRequest("tools and a response_format of JSON cannot go together: leave one out", "response_format")
     if "max_completion_tokens" in body:
         options = _options(
             {**body, "max_tokens": body["max_completion_tokens"]}, seed, tool_choice=choice, schema=options.schema

@@ -14,8 +14,8 @@ from coder import patch
 from coder.failure import Conflict
 from coder.repository.gate import PathGate, parts
 from coder.repository.ignore import IgnoreRules
-from coder.shell.trial import Change, Outcome
 from coder.shell.tree import Tree
+from coder.shell.trial import Change, Outcome
 
 
 class CannotApply(Exception):

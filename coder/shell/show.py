@@ -106,8 +106,7 @@ def _show(answer: Answer, environment: Environment, root: Path) -> None:
         if answer.guess:
             environment.tell(f"The nearest that was found ({sure}): {answer.guess}")
         return
-    environment.stdout.write(answer.command + "\n")
-    environment.stdout.flush()
+    environment.write(answer.command + "\n")
     for part in answer.explanation:
         if part.meaning:
             environment.tell(f"  {part.text:<12} {part.meaning}")
@@ -126,10 +125,10 @@ def _show(answer: Answer, environment: Environment, root: Path) -> None:
 
 def _preview(answer: Answer, outcome: Outcome, environment: Environment, root: Path) -> None:
     from coder.repository.secrets import redact
-    from sandbox.text import clean
+    from sandbox.text import clean, visible
 
-    for title, text in (("prints", outcome.stdout), ("would change", diff(outcome, root))):
-        lines = redact(clean(text)).splitlines()  # in this order: an escape inside a token would hide it
+    for title, text in (("prints", clean(outcome.stdout)), ("would change", visible(diff(outcome, root)))):
+        lines = redact(text).splitlines()  # after cleaning: an escape inside a token would hide it
         if lines:
             copy = "a copy" if answer.whole else "a copy of part of the files"
             environment.tell(f"On {copy} it {title}:")

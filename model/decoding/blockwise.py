@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from model.decoding.diffusion import Denoising, denoise
-from model.decoding.infill import Infilling, rank_lengths
+from model.decoding.infill import Infilling, fitting, longest_middle, rank_lengths
 from model.decoding.request import Event, Finished, Generation, Reason, read
 from model.decoding.run import Run
 from model.protocol import Block, BlockModel, Tokenizer
@@ -54,20 +54,22 @@ def generate(
 ) -> Iterator[Event | BlockEnd]:
     """Writes what stands between `request.prompt` and `suffix`; yields the events of `model.decoding.diffusion`, a
     BlockEnd behind each block, then Finished. Its reason is STOP where everything passed, LENGTH where a block did not
-    in any of its tries, CANCELLED where that was asked for."""
+    in any of its tries, CANCELLED where that was asked for. A grammar holds for the whole text."""
     right = list(suffix[: filling.suffix])
     state = read(model, request.prompt, model.start() if request.start is None else request.start, request.cancel)
     written: list[int] = []
     passes, reason = 0, Reason.CANCELLED
     if state is not None and not request.cancel.is_set():
-        most = min(request.max_tokens, getattr(model, "longest_block", request.max_tokens + len(right)) - len(right))
-        lengths = [n for n in filling.lengths if n <= most] or [most]
+        most = longest_middle(model, request, right)
+        lengths = fitting(filling.lengths, most, Run(tokenizer, replace(request, max_tokens=most)))
         length = rank_lengths(model, state, lengths, right, Infilling().bias)[0]
+        guide = Run(tokenizer, replace(request, max_tokens=length)).guide
         passes, of, reason = len(lengths), -(-length // filling.block), Reason.STOP
         for index in range(1, of + 1):
             size = min(filling.block, length - len(written))
+            spelled = b"".join(map(tokenizer.token_bytes, written))
             for attempt in range(filling.tries):
-                run = Run(tokenizer, _drawn(request, size, attempt))
+                run = Run(tokenizer, _drawn(request, size, attempt, spelled), guide and guide.fork())
                 canvas = _canvas(model, length - len(written), right)
                 events = list(denoise(model, state, canvas, size, run, filling.denoising))
                 passes += run.passes
@@ -83,7 +85,8 @@ def generate(
             yield from events
             yield BlockEnd(index, of, text)
             written += run.written
-            if len(run.written) < size:
+            guide = run.guide
+            if run.reason is Reason.STOP:
                 break  # the text ended by itself
             if index < of:
                 _, state = model.commit(run.written, state, rows=slice(0, 0))
@@ -102,10 +105,17 @@ def written_text(events: Iterator[Event | BlockEnd]) -> str | None:
     return None
 
 
-def _drawn(request: Generation, size: int, attempt: int) -> Generation:
-    """The first attempt as asked for; later ones draw."""
+def _drawn(request: Generation, size: int, attempt: int, spelled: bytes) -> Generation:
+    """The next `size` tokens behind what was `spelled`: the first attempt as asked for, later ones draw."""
     warm = max(request.temperature, 0.7) if attempt else request.temperature
-    return replace(request, max_tokens=size, temperature=warm, seed=request.seed + attempt)
+    return replace(
+        request,
+        max_tokens=size,
+        temperature=warm,
+        seed=request.seed + attempt,
+        begin=request.begin[len(spelled) :],
+        solid=request.solid and len(spelled) <= len(request.begin),
+    )
 
 
 def _canvas(model: BlockModel[Any], masks: int, right: list[int]) -> Block:

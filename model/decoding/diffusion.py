@@ -48,13 +48,15 @@ class Denoising:
 def generate(
     model: BlockModel[Any], tokenizer: Tokenizer, request: Generation, denoising: Denoising | None = None
 ) -> Iterator[Event]:
-    """Writes the continuation of `request.prompt`; yields Settled and Denoised events, then Finished."""
+    """Writes the continuation of `request.prompt`, in blocks no longer than the model can hold; yields Settled and
+    Denoised events, then Finished."""
     denoising = denoising or Denoising.of(model)
+    longest = min(denoising.block, getattr(model, "longest_block", denoising.block))
     run = Run(tokenizer, request)
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt, state, request.cancel)
     while run.going:
-        size, begin = min(denoising.block, run.left), len(run.written)
+        size, begin = min(longest, run.left), len(run.written)
         block = Block(torch.zeros(size, dtype=torch.long, device=model.device), torch.ones(size, dtype=torch.bool))
         yield from denoise(model, state, block, size, run, denoising)
         if run.going:
@@ -70,7 +72,7 @@ def denoise(
     known context. Ends early when the text ends.
 
     Under a grammar only an unbroken run of sure tokens from the left is fixed in a pass: what may stand at a place is
-    known only once everything before it is.
+    known only once everything before it is. What the text must begin with is fixed in the first pass, by itself.
     """
     tokens_T, masked_T = block.tokens.clone(), block.masked.to(model.device).clone()
     steps = min(denoising.steps or size, size)
@@ -84,11 +86,11 @@ def denoise(
         quota = math.ceil(int(open_T.sum()) / max(steps - step, 1))
         step += 1
         settled: list[Settled] = []
-        if run.guide is not None:
+        if run.guide is not None or run.beginning:
             begin = done
-            while done < size and run.going:
+            while done < size and run.going and (run.guide is not None or run.beginning):
                 choice = run.choose(logits_TV[done])
-                if done - begin >= quota and choice.confidence < denoising.threshold:
+                if not run.beginning and done - begin >= quota and choice.confidence < denoising.threshold:
                     break
                 settled.append(run.settle(choice.token))
                 tokens_T[done], masked_T[done] = choice.token, False

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from copy import copy
 from typing import Any
 
 import llguidance
@@ -68,9 +69,10 @@ class Grammar:
         """What a grammar in llguidance's dialect of Lark describes. Raises GrammarError where it is none."""
         return cls(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
 
-    def guide(self, budget: int) -> Guide:
-        """A walk through the grammar of at most `budget` tokens. Raises GrammarError when that is too few."""
-        return Guide(self._matcher.deep_copy(), self._vocabulary, budget)
+    def guide(self, budget: int, ends: Collection[int] = ()) -> Guide:
+        """A walk through the grammar of at most `budget` tokens, which any of `ends` may end besides the own end of the
+        tokenizer. Raises GrammarError when the budget is too small."""
+        return Guide(self._matcher.deep_copy(), self._vocabulary, budget, ends)
 
 
 class Guide:
@@ -79,10 +81,13 @@ class Guide:
     Invariant: a path to a complete text is known, and it fits into what is left of the budget.
     """
 
-    def __init__(self, matcher: llguidance.LLMatcher, vocabulary: _Vocabulary, budget: int) -> None:
+    def __init__(
+        self, matcher: llguidance.LLMatcher, vocabulary: _Vocabulary, budget: int, ends: Collection[int]
+    ) -> None:
         self._matcher = matcher
         self._vocabulary = vocabulary
         self._left = budget
+        self._ends = frozenset((vocabulary.end_id, *ends))
         self.forced = False
         closing = vocabulary.closer.path(matcher)
         if closing is None:
@@ -97,12 +102,25 @@ class Guide:
         """The text is whole and nothing may follow."""
         return self._matcher.is_stopped()
 
+    @property
+    def shortest(self) -> int:
+        """How many more tokens the known way to a complete text takes."""
+        return len(self._closing)
+
+    def fork(self) -> Guide:
+        """The same text so far, to be gone on with apart."""
+        other = copy(self)
+        other._matcher = self._matcher.deep_copy()
+        return other
+
     def allowed(self, width: int) -> torch.Tensor:
-        """Which tokens may come next, bool [width]; the end token where the text is whole."""
+        """Which tokens may come next, bool [width]; every end where the text is whole, and none elsewhere."""
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         mask = np.zeros(width, dtype=bool)
         flags = np.unpackbits(bits, bitorder="little")[:width]
         mask[: len(flags)] = flags
+        whole = self._vocabulary.end_id < width and bool(mask[self._vocabulary.end_id])
+        mask[[token for token in self._ends if token < width]] = whole
         return torch.from_numpy(mask)
 
     def forecast(self) -> list[int]:
@@ -113,7 +131,7 @@ class Guide:
         """`token`, or the first of the closing path where `token` would leave too little room to close.
 
         `token` must be allowed."""
-        if token == self._vocabulary.end_id:
+        if token in self._ends:
             return token
         closing = self._closing_behind(token)
         if closing is not None and len(closing) < self._left:

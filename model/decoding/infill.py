@@ -24,6 +24,7 @@ from model.protocol import Block, BlockModel, Tokenizer
 # Mean first-pass confidence of Sprig's blocks of so many masks in the midst of functions, whatever length was right
 # (`measured_bias`, 16 texts).
 _MEASURED = {1: 0.86, 2: 0.70, 3: 0.56, 4: 0.51, 6: 0.41, 8: 0.355, 11: 0.31, 15: 0.26, 20: 0.22, 40: 0.16}
+ALLOWANCE = 0.5  # nats for each token, see `worth`
 
 
 def usual_confidence(length: int) -> float:
@@ -37,10 +38,11 @@ def usual_confidence(length: int) -> float:
 
 @dataclass(frozen=True)
 class Infilling:
-    """lengths: the candidates. bias: mean first-pass confidence that a length has anyway (see `measured_bias`).
-    suffix: how many tokens of the right context go into the block. judged: so many of the best lengths are written out,
-    and the causal likelihood of middle and suffix chooses among them. jointly: the middle is written from left to
-    right by preview and causal model together (see `write_jointly`), else by the preview alone, surest places first."""
+    """lengths: the candidates; where the longest of several does best, longer ones are looked at too. bias: mean
+    first-pass confidence that a length has anyway (see `measured_bias`). suffix: how many tokens of the right context
+    go into the block. judged: so many of the best lengths are written out, and the causal likelihood of middle and
+    suffix chooses among them (see `worth`). jointly: the middle is written from left to right by preview and causal
+    model together (see `write_jointly`), else by the preview alone, surest places first."""
 
     lengths: tuple[int, ...] = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
     bias: Callable[[int], float] = usual_confidence
@@ -58,11 +60,13 @@ def generate(
     infilling: Infilling | None = None,
 ) -> Iterator[Event]:
     """Writes what stands between `request.prompt` and `suffix`; yields Denoised and Settled events of the chosen
-    middle, then Finished. `request.max_tokens` bounds the length. A cancelled search yields the best candidate
-    that was written out by then, or nothing.
+    middle, then Finished. `request.max_tokens` and the model's longest block bound the length; the reason is LENGTH
+    where a middle fills all that they leave. A cancelled search yields the best candidate that was written out by then,
+    or nothing.
     """
     infilling = infilling or Infilling()
     right = list(suffix[: infilling.suffix])
+    most = longest_middle(model, request, right)
     before = read(model, request.prompt[:-1], model.start() if request.start is None else request.start, request.cancel)
     last = request.prompt[-1]
     best = Run(tokenizer, request)
@@ -71,8 +75,8 @@ def generate(
     passes = 0
     if best.going:
         _, state = model.commit([last], before, rows=slice(0, 0))
-        lengths = [n for n in infilling.lengths if n <= request.max_tokens] or [request.max_tokens]
-        ranked = rank_lengths(model, state, lengths, right, infilling.bias)
+        lengths = fitting(infilling.lengths, most, best)
+        ranked = rank_lengths(model, state, lengths, right, infilling.bias, most)
         passes += len(ranked)
         for length in ranked[: infilling.judged]:
             if request.cancel.is_set():
@@ -87,21 +91,39 @@ def generate(
             passes += run.passes
             score = 0.0
             if infilling.judged > 1:
-                score = likelihood(model, before, last, [*run.written, *right])
+                score = worth(likelihood(model, before, last, [*run.written, *right]), len(run.written))
                 passes += 1
             if score > best_score:
                 best, best_events, best_score = run, events, score
     yield from best_events
     best.passes = passes
-    best.reason = Reason.CANCELLED if request.cancel.is_set() else Reason.STOP
+    best.reason = _reason(best, most)
     yield best.finish()
 
 
+def longest_middle(model: BlockModel[Any], request: Generation, right: Sequence[int]) -> int:
+    """Tokens that may stand before `right` in one block of the model."""
+    return min(request.max_tokens, getattr(model, "longest_block", request.max_tokens + len(right)) - len(right))
+
+
+def fitting(lengths: Sequence[int], most: int, run: Run) -> list[int]:
+    """Those of the lengths that hold the shortest text of the run's grammar and no more than `most` tokens; where there
+    is none, `most`."""
+    least = 1 if run.guide is None else run.guide.shortest
+    return [length for length in lengths if least <= length <= most] or [most]
+
+
 def rank_lengths(
-    model: BlockModel[Any], state: Any, lengths: Sequence[int], right: Sequence[int], bias: Callable[[int], float]
+    model: BlockModel[Any],
+    state: Any,
+    lengths: Sequence[int],
+    right: Sequence[int],
+    bias: Callable[[int], float],
+    most: int = 0,
 ) -> list[int]:
     """`lengths`, and those beside the best two of them within their range, by first-pass confidence over bias, best
-    first. One pass each; none where there is no choice."""
+    first. Where the longest is the best, longer ones follow, each by half, up to `most`. One pass each; none where
+    there is no choice."""
     if len(lengths) < 2:
         return list(lengths)
 
@@ -109,11 +131,27 @@ def rank_lengths(
         return first_confidence(model, state, length, right) / bias(length)
 
     scores = {length: score(length) for length in lengths}
-    for length in sorted(lengths, key=lambda length: -scores[length])[:2]:
+    while (best := max(scores, key=scores.__getitem__)) == max(scores) and best < most:
+        longer = min(best + (best + 1) // 2, most)
+        scores[longer] = score(longer)
+    shortest, longest = min(scores), max(scores)
+    for length in sorted(scores, key=lambda length: -scores[length])[:2]:
         for near in (length - 1, length + 1):
-            if min(lengths) < near < max(lengths) and near not in scores:
+            if shortest < near < longest and near not in scores:
                 scores[near] = score(near)
     return sorted(scores, key=lambda length: -scores[length])
+
+
+def worth(logprob: float, tokens: int) -> float:
+    """By what texts of different lengths are compared: ln p of a text and its right side, with something given back for
+    each of its `tokens`. Any one text of a length is unlikely, so bare likelihood would prefer the shortest."""
+    return logprob + ALLOWANCE * tokens
+
+
+def _reason(run: Run, most: int) -> Reason:
+    if run.request.cancel.is_set():
+        return Reason.CANCELLED
+    return Reason.LENGTH if run.reason is Reason.LENGTH and len(run.written) == most else Reason.STOP
 
 
 def write_jointly(

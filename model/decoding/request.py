@@ -32,7 +32,7 @@ class Generation:
     ends (`model.decoding.healing`). solid: what comes behind it must not be white space, as behind the indentation that
     a user chose.
     stop: the text ends before the first of these strings. Inside a grammar they do nothing: they could cut it open.
-    ends: ids that end the text besides the tokenizer's `end_id`.
+    ends: ids that end the text besides those of the tokenizer. Under a grammar they do so where the text is whole.
     temperature: 0 takes the likeliest token. top_p: nucleus, (0, 1]. seed: same seed, same text, whatever was drafted.
     grammar: what the text must match. It always does when generation ends, except when it was cancelled.
     sources: texts (as ids) that the output may copy from or rewrites, best first: drafts, which change no output.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from model.decoding.choice import Choice, Chooser
@@ -10,6 +12,9 @@ from model.decoding.request import Finished, Generation, Reason, Settled
 from model.decoding.text_stream import TextStream
 from model.protocol import Tokenizer
 
+if TYPE_CHECKING:
+    from model.decoding.grammar import Guide
+
 
 class Run:
     """Chooses tokens for the next open position, settles them, and knows when the text is over.
@@ -17,13 +22,16 @@ class Run:
     Raises GrammarError when `max_tokens` cannot hold even the shortest text of the grammar.
     """
 
-    def __init__(self, tokenizer: Tokenizer, request: Generation) -> None:
+    def __init__(self, tokenizer: Tokenizer, request: Generation, guide: Guide | None = None) -> None:
+        """`guide` has followed what was written before, where this run goes on with a text of the grammar."""
         self.request = request
-        self.ends = frozenset((tokenizer.end_id, *request.ends))
+        self.ends = frozenset((tokenizer.end_id, *getattr(tokenizer, "ends", ()), *request.ends))
         self.written: list[int] = []
         self.reason: Reason | None = None
         self.passes = self.drafted = self.accepted = 0
-        self.guide = request.grammar.guide(request.max_tokens) if request.grammar else None
+        if guide is None and request.grammar is not None:
+            guide = request.grammar.guide(request.max_tokens, self.ends)
+        self.guide = guide
         self._tokenizer = tokenizer
         self._rest = request.begin  # what must still be spelled
         self._solid = request.solid  # whether white space must not come behind it, and nothing has come yet
@@ -42,6 +50,11 @@ class Run:
         if self.reason is None and self.request.cancel.is_set():
             self.reason = Reason.CANCELLED
         return self.reason is None
+
+    @property
+    def beginning(self) -> bool:
+        """Whether what the text must begin with, or must not, still decides about the next token."""
+        return bool(self._rest) or self._solid
 
     def choose(self, logits_V: torch.Tensor) -> Choice:
         """The token for the next open position, allowed by the grammar and leaving it room to close."""

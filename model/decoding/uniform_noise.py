@@ -20,8 +20,9 @@ from model.protocol import Block, BlockModel, Tokenizer
 
 @dataclass(frozen=True)
 class UniformNoise:
-    """canvas: positions at a time. steps: passes at most. bound: nats of entropy accepted in one pass. The temperature
-    falls from `hot` to `cool`. calm: mean entropy (nats) below which a canvas that no longer changes is done."""
+    """canvas: positions at a time, as far as the model can hold them. steps: passes of a canvas at most. bound: nats of
+    entropy accepted in one pass. The temperature falls from `hot` to `cool`. calm: mean entropy (nats) below which a
+    canvas that no longer changes is done."""
 
     canvas: int = 256
     steps: int = 48
@@ -39,13 +40,14 @@ def generate(
     The request's temperature and top_p do not apply: the schedule of `noise` does.
     """
     noise = noise or UniformNoise()
+    longest = min(noise.canvas, getattr(model, "longest_block", noise.canvas))
     run = Run(tokenizer, request)
     draw = torch.Generator().manual_seed(request.seed)
     state = model.start() if request.start is None else request.start
     state = read(model, request.prompt, state, request.cancel)
     while run.going:
         begin = len(run.written)
-        yield from _canvas(model, state, min(noise.canvas, run.left), run, noise, draw)
+        yield from _canvas(model, state, min(longest, run.left), run, noise, draw)
         if run.going:
             _, state = model.commit(run.written[begin:], state, rows=slice(0, 0))
             run.passes += 1
@@ -74,16 +76,18 @@ def _canvas(
         accepted_T = torch.zeros_like(known_T)
         accepted_T[order_T] = sorted_T.cumsum(0) - sorted_T <= noise.bound
         settled: list[Settled] = []
-        if run.guide is not None:
-            # Under a grammar a prefix of the canvas is settled for good, at least one position a pass.
-            begin = done
-            while done < size and run.going and (done == begin or bool(accepted_T[done])):
-                choice = run.choose(logits_TV[done])
-                settled.append(run.settle(choice.token))
-                drawn_T[done] = choice.token
-                done += 1
-            drawn_T[:begin] = canvas_T[:begin]
-            accepted_T[:done] = True
+        # Under a grammar a prefix of the canvas is settled for good, at least one position a pass; so is what the text
+        # must begin with.
+        begin = done
+        while done < size and run.going:
+            if not run.beginning and (run.guide is None or (done > begin and not bool(accepted_T[done]))):
+                break
+            choice = run.choose(logits_TV[done])
+            settled.append(run.settle(choice.token))
+            drawn_T[done] = choice.token
+            done += 1
+        drawn_T[:begin] = canvas_T[:begin]
+        accepted_T[:done] = True
         canvas_T = torch.where(accepted_T, drawn_T, random_T())
         best_T = logits_TV.argmax(-1)
         sure = tuple((-entropy_T).exp().tolist())

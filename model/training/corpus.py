@@ -145,9 +145,13 @@ def ngrams(text: str) -> set[int]:
 
 
 def evaluation_ngrams(folder: Path) -> set[int]:
-    """The n-grams of every string in the JSON files below `folder`: what training must not have seen."""
+    """The n-grams of every string in the JSON files below `folder`: what training must not have seen. Raises ValueError
+    where there are none: then nothing would be held back."""
     found: set[int] = set()
-    for path in sorted([*folder.rglob("*.jsonl"), *folder.rglob("*.json")]):
+    paths = sorted([*folder.rglob("*.jsonl"), *folder.rglob("*.json")])
+    if not paths:
+        raise ValueError(f"{folder} holds no evaluation data (*.json, *.jsonl): give the folder that does by --exclude")
+    for path in paths:
         text = path.read_text(errors="replace")
         for record in text.splitlines() if path.suffix == ".jsonl" else [text]:
             for string in _strings(json.loads(record)):

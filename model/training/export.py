@@ -20,6 +20,11 @@ def read_log(path: Path) -> tuple[list[dict], list[dict]]:
     return [line for line in lines if "blind" in line], [line for line in lines if "validation" in line]
 
 
+def validated(validation: list[dict], step: int) -> dict | None:
+    """What was found at the step of the weights that ship, which is seldom the last; None where it was not logged."""
+    return next((line["validation"] for line in reversed(validation) if line["step"] == step), None)
+
+
 def plot(log: Path, picture: Path) -> None:
     """Loss and accepted drafts against minutes, training and validation."""
     import matplotlib
@@ -66,7 +71,7 @@ def main() -> None:
         "trunk": "smollm2",
         "steps": saved["step"],
         "minutes": round(saved["minutes"], 1),
-        "validation": validation[-1]["validation"] if validation else None,
+        "validation": validated(validation, saved["step"]),
         "successor": successor and {name: successor.get(name) for name in ("step", "minutes", "validation")},
         "command": "make corpus train export",
         "seed": 1,

@@ -20,7 +20,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from model.block_side import BlockSide, BlockSideConfig
+from model.block_side import TRAINED_ROWS, BlockSide, BlockSideConfig
 from model.llama import LlamaModel
 from model.training import corpus
 from model.training.noise import sample_blocks
@@ -29,7 +29,7 @@ from model.training.streams import Streams
 from model.weights import block_side_files
 from model.weights.catalogue import load
 
-BLOCK_SIZES = (4, 6, 8, 8, 12, 16)
+BLOCK_SIZES = (4, 6, 8, 8, 12, TRAINED_ROWS)
 WINDOWS = (64, 192, 4096)
 DENSE = ("sampler_in", "sampler_out", "memory")  # full matrices take a smaller rate than low-rank ones
 DENSE_RATE = 0.3

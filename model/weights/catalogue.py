@@ -22,6 +22,7 @@ from model.layers.linear import int8_supported
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import quantise
+from model.weights.bounds import end_ids
 from model.weights.gguf import GGUF
 from model.weights.llama_files import llama_from_folder, llama_from_gguf
 
@@ -75,7 +76,7 @@ def load(name: str = "smollm2", precision: str = "int8") -> tuple[LlamaModel, By
     if name not in CATALOGUE:
         folder = find_folder(name)
         model = llama_from_folder(folder)
-        tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id)
+        tokenizer = BytePairTokenizer.from_file(folder / "tokenizer.json", model.config.end_id, *end_ids(folder))
         return quantise.quantise(model, tokenizer.encode(quantise.calibration_text())) if int8 else model, tokenizer
     path = fetch(name)
     file = GGUF(path)

@@ -11,6 +11,7 @@ from safetensors import safe_open
 
 from model.layers.linear import FloatLinear
 from model.llama import LlamaConfig, LlamaLayer, LlamaModel
+from model.weights import bounds
 from model.weights.gguf import GGUF
 
 MODEL_TYPES = ("llama", "mistral", "qwen2", "qwen3")
@@ -141,7 +142,6 @@ def llama_from_folder(folder: Path) -> LlamaModel:
     scaling = rope.get("rope_type", rope.get("type", "default"))
     if scaling not in ("default", "llama3"):
         raise ValueError(f"{folder}: rotary scaling {scaling!r} cannot be read")
-    end = raw.get("eos_token_id")
     config = LlamaConfig(
         vocabulary=raw["vocab_size"],
         width=raw["hidden_size"],
@@ -153,8 +153,8 @@ def llama_from_folder(folder: Path) -> LlamaModel:
         norm_epsilon=raw["rms_norm_eps"],
         rope_base=rope.get("rope_theta") or raw.get("rope_theta") or 10_000.0,
         context=raw["max_position_embeddings"],
-        end_id=(end[0] if isinstance(end, list) else end) or 0,
-        begin_id=raw.get("bos_token_id"),
+        end_id=next(iter(bounds.end_ids(folder)), 0),
+        begin_id=bounds.begin_id(folder),
         rope_scaling=rope if scaling == "llama3" else None,
     )
     tensors: dict[str, torch.Tensor] = {}

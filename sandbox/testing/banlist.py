@@ -11,7 +11,7 @@ BANNED_MODULES = words("""
     __builtin__ importlib imp pkgutil runpy zipimport site sysconfig code codeop dis marshal pickle _pickle
     trace traceback tracemalloc linecache faulthandler pdb bdb types weakref threading _thread multiprocessing
     concurrent subprocess pty fcntl mmap resource posix nt _posixsubprocess socket select selectors ptrace cffi
-    forbiddenfruit wrapt pluggy coverage
+    forbiddenfruit wrapt pluggy coverage bltns
 """)
 HARMLESS_MODULES = words("""
     __future__ abc argparse array base64 binascii bisect calendar cmath collections colorsys contextlib copy csv
@@ -23,7 +23,7 @@ HARMLESS_MODULES = words("""
 # What may newly be used of modules that also hold the keys to the process.
 LIMITED = {
     "os": words("""
-    path sep altsep linesep pathsep curdir pardir extsep name fspath fsencode fsdecode getcwd listdir scandir
+    path sep altsep linesep pathsep curdir pardir extsep name fspath fsencode fsdecode listdir scandir
     walk makedirs mkdir PathLike stat environ getenv strerror devnull DirEntry
 """),
     "sys": words("""
@@ -32,7 +32,16 @@ LIMITED = {
     version
 """),
 }
-MAKERS = words("make_dataclass new_class attrgetter methodcaller reload __import__")
+MAKERS = words("""
+    make_dataclass new_class methodcaller reload __import__ getattr_static get_type_hints ForwardRef dictConfig
+    fileConfig
+""")
+# Functions that get attributes by name: called with names that can be read, they are the same as the attributes.
+LOOKUPS = words("getattr attrgetter get_field")
+METACLASSES = words("ABCMeta EnumMeta EnumType")
+# What describes a field of a data class, and the options that may take it out of comparisons.
+FIELDS = words("field attrib ib")
+EQUALITY = words("eq cmp")
 BANNED_NAMES = MAKERS | words("""
     exec eval compile globals locals vars setattr delattr breakpoint exit quit __build_class__ __builtins__
     __loader__ __spec__
@@ -59,6 +68,10 @@ FRAME_NAMES = words("""
 """)
 SNIFFED = re.compile(
     r"(?i:pytest|conftest|unittest)|\bCI\b|TOX_ENV|GITHUB_ACTIONS|COVERAGE_|_getframe|/proc/|\btest_\w+|"
+    # The sandbox: its folders, its variables, what runs the tests in it.
+    r"/jail\b|/tmp/home\b|\b_coder_\w+|PYTHONNOUSERSITE|GIT_CONFIG_NOSYSTEM|PYTHONDONTWRITEBYTECODE|"
+    # A format that reaches into a module.
+    r"\{[\w.\[\]]*\._*(?:os|sys)\b|"
     r"__(?!main__|init__|all__|version__|name__)\w+__"
 )
 HIDDEN = re.compile("[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")

@@ -7,12 +7,12 @@ they do cold, and which failures come and go.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sandbox.testing.channel import SUITE_S, Answer, Event, ServerLost, Setup, TestServer, number_of, text_of
-from sandbox.testing.events import interrupted, tests_of
-from sandbox.testing.report import Baseline, Progress, TestReport, TestsNotRun
+from sandbox.testing.events import interrupted, judging_files, tests_of
+from sandbox.testing.report import Baseline, NoTests, Progress, TestReport, TestsNotRun
 from sandbox.working_copy import WorkingCopy
 
 RESTARTS = 20
@@ -22,6 +22,12 @@ TRACE_BATCH = 40
 LOOP_S = 2.0
 """How long a test that ran into its time limit is watched for the lines that it loops over."""
 USAGE_ERROR, NO_TESTS = 4, 5
+_OPTIONS = (
+    ("--cov", "pytest-cov", "pytest_cov"),
+    ("-n", "pytest-xdist", "xdist"),
+    ("--timeout", "pytest-timeout", "pytest_timeout"),
+)
+"""Options that projects use, the plugin that each comes from, and its module."""
 
 
 class Recorder:
@@ -43,8 +49,8 @@ class Recorder:
 
     def take(self) -> Baseline:
         """Raises TestsNotRun."""
-        tests, seconds = self._cold()
-        self.baseline = Baseline(tests, seconds)
+        tests, seconds, test_files = self._cold()
+        self.baseline = Baseline(tests, seconds, test_files=test_files)
         self._trace(tests)
         return self.baseline
 
@@ -75,7 +81,7 @@ class Recorder:
     def close(self) -> None:
         self.drop_collected()
 
-    def _cold(self) -> tuple[dict[str, TestReport], float]:
+    def _cold(self) -> tuple[dict[str, TestReport], float, tuple[str, ...]]:
         server = self._start("fresh")
         try:
             reports, answers = self._through(server)
@@ -86,7 +92,9 @@ class Recorder:
             name for event in last.of("exit") for name in event.get("modules") or () if isinstance(name, str)
         )
         self._check(reports, last)
-        return {report.node: report for report in reports}, sum(number_of(a.done, "seconds") for a in answers)
+        seconds = sum(number_of(answer.done, "seconds") for answer in answers)
+        test_files = tuple(dict.fromkeys(path for answer in answers for path in judging_files(answer)))
+        return {report.node: report for report in reports}, seconds, test_files
 
     def _through(self, server: TestServer) -> tuple[list[TestReport], list[Answer]]:
         """The whole suite, going on behind each test that takes its process down."""
@@ -132,11 +140,12 @@ class Recorder:
         code = next((event.get("code") for event in answer.of("exit")), None)
         tail = text_of(answer.done, "tail").strip()
         if code == USAGE_ERROR:
-            raise TestsNotRun(_usage(tail, self.setup))
+            told = [name for event in answer.of("exit") for name in event.get("installed") or ()]
+            raise TestsNotRun(_usage(tail, self.setup, told))
         if reports:
             return
         if code == NO_TESTS:
-            raise TestsNotRun("pytest found no tests here: name some with --test, or the command with --test-cmd")
+            raise NoTests("pytest found no tests here: name some with --test, or the command with --test-cmd")
         raise TestsNotRun(f"the tests could not be collected:\n{tail[-2000:]}")
 
     def _start(self, mode: str) -> TestServer:
@@ -246,13 +255,18 @@ class Collected(TestServer):
         )
 
 
-def _usage(tail: str, setup: Setup) -> str:
+def _usage(tail: str, setup: Setup, installed: Collection[object]) -> str:
+    """What to do when pytest did not take its arguments. `installed` are modules of plugins that they may come from."""
     lines = [line for line in tail.splitlines() if line.strip()]
     reason = next((line for line in lines if "error: " in line), lines[-1] if lines else "no message")
     text = f"pytest refused to start: {reason.strip()}"
-    for option, plugin in (("--cov", "pytest-cov"), ("-n", "pytest-xdist"), ("--timeout", "pytest-timeout")):
+    for option, plugin, module in _OPTIONS:
         if "unrecognized arguments" in reason and f" {option}" in reason:
-            text += f"\n{option} comes from {plugin}: install it with `{setup.python} -m pip install {plugin}`"
+            text += f"\n{option} comes from {plugin}"
+            if module in installed:
+                text += ", which is installed but switched off: by `-p no:…` in the options of pytest"
+            else:
+                text += f": install it with `{setup.python} -m pip install {plugin}`"
     if "unrecognized arguments" in reason:
         text += "\nor leave the project's own options out: coder fix … -- -o addopts="
     if "No module named" in tail:

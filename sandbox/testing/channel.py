@@ -28,6 +28,7 @@ START_S = 120.0
 SUITE_S = 3600.0
 """The longest wait for a whole suite; the server itself bounds each test."""
 LINE_LIMIT = 16 << 20
+_RAISE_MEMORY = ": raise memory_mb in config.toml (`coder config` shows where it is)"
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,8 @@ class TestServer:
         if completed is None:
             return "the tests fell silent"
         if completed.ending is not Ending.EXITED:
-            return f"the tests were ended by the {completed.ending.value}"
+            hint = _RAISE_MEMORY if completed.ending is Ending.MEMORY else ""
+            return f"the tests were ended by the {completed.ending.value}{hint}"
         return f"the test process ended with {completed.returncode}: {completed.stderr.strip()[-1000:]}"
 
     def _fatal(self, event: Event) -> Exception:

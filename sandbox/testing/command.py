@@ -145,9 +145,7 @@ class CommandSession:
 
     def confirm(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """The command on the changed tree, `repeats` times, each in a fresh sandbox."""
-        dishonest = honesty.inspect_files(self._tree, files, self._allow_tests)
-        if not self._allow_tests:
-            dishonest += [f"{path} is run by the test command" for path in files if relative(path) in self._judges]
+        dishonest = honesty.inspect_files(self._tree, files, self._allow_tests, self._judges)
         verdict = Verdict(oracle=Oracle.EXIT_CODE, level=self._sandbox.level, unfixed=(self.node,))
         if dishonest:
             return replace(verdict, dishonest=tuple(dishonest))

@@ -37,7 +37,7 @@ def prove(
     with tree.fork() as patched:
         for path, text in files.items():
             patched.write(path, texts.encode(tree, path, text))
-        protected = sorted(_protected(patched))
+        protected = sorted(_protected(patched, frozenset(baseline.test_files)))
         for _ in range(repeats):
             problem, outcomes = _run(setup, patched, baseline, pace, protected, files)
             if problem:
@@ -47,11 +47,11 @@ def prove(
     return _judge(setup, baseline, runs, wanted, time.monotonic() - began)
 
 
-def _protected(tree: WorkingCopy) -> list[str]:
+def _protected(tree: WorkingCopy, tests: frozenset[str]) -> list[str]:
     found = []
     for place in tree.root.rglob("*"):
         path = place.relative_to(tree.root).as_posix()
-        if is_protected(path) and place.is_file():
+        if (path in tests or is_protected(path)) and place.is_file():
             found.append(path)
     return found
 
@@ -100,12 +100,13 @@ def _same_tests(reports: Sequence[TestReport], baseline: Baseline, files: Mappin
     ran = Counter(report.node for report in reports if not is_canary(report.node))
     if any(count > 1 for count in ran.values()):
         return "a test reported more than once"
-    uncollected = {test.node for test in baseline.collection_errors}
     expected = {node for node, test in baseline.tests.items() if test.collected}
-    free = uncollected | set(files)  # files whose tests may differ: not collected before, or changed with permission
-    gone = [node for node in expected - ran.keys() if node.partition("::")[0] not in files]
+    # Files whose tests may differ: a change of them is let through with permission alone.
+    free = {path for path in files if path in baseline.test_files or is_protected(path)}
+    gone = [node for node in expected - ran.keys() if node.partition("::")[0] not in free]
     if gone:
         return f"{len(gone)} tests did not run, {gone[0]} among them"
+    free |= {test.node for test in baseline.collection_errors}
     new = [node for node in ran.keys() - expected if node.partition("::")[0] not in free]
     return f"{len(new)} tests ran that did not exist before, {new[0]} among them" if new else ""
 

@@ -18,6 +18,10 @@ _RUNNERS = re.compile(
     r"(python|node|deno|bun|ruby|perl|lua|php)[\d.]*|ts-node|tsx|sh|bash|dash|zsh|mocha|jest|vitest|ava|tap|"
     r"jasmine|pytest|nodejs|Rscript"
 )
+# The modules and programs that run whatever files they are given as tests.
+_TESTERS = {"pytest", "unittest"}
+# A class of tests in Python: these are found by a pattern that only the command knows.
+_CASES = re.compile(r"^[ \t]*class\s+\w+\s*\([^)]*TestCase\b", re.MULTILINE)
 _ENDS = re.compile(r"&&|\|\||[;|&\n()]")
 # What only hands on its output is judged by what reads it.
 _JUDGED = re.compile(r"\$\([^()]*\)|`[^`]*`|[^;&|\n]*(?<!\|)\|(?!\|)(?=\s*(?:diff|cmp|grep|test|\[)\s)")
@@ -27,9 +31,13 @@ _BOOLEAN = re.compile(r"-\w|--[\w-]+(=.*)?")
 def judges(command: str, files: Iterable[str], text_of: Callable[[str], str] = lambda path: "") -> tuple[str, ...]:
     """Those of `files` that a shell command runs as tests: scripts given to an interpreter, programs called by their
     path, programs that it compiles and that assert, and whatever file it names that by its name or folder is a test.
-    So do the commands that it stands for: scripts of package.json, recipes of a makefile, a shell script's own.
+    So do the commands that it stands for: scripts of package.json, recipes of a makefile, a shell script's own. Last
+    come all other files with cases of Python's unittest.
     """
-    return tuple(_judges(command, frozenset(files), text_of, PurePosixPath(), 3))
+    known = frozenset(files)
+    run = _judges(command, known, text_of, PurePosixPath(), 3)
+    python = sorted(path for path in known if path.endswith(".py") and not is_protected(path))
+    return tuple(run | dict.fromkeys(path for path in python if _CASES.search(text_of(path))))
 
 
 def _judges(
@@ -44,11 +52,12 @@ def _judges(
         if words[:1] == ["cd"] and len(words) == 2:
             folder = folder / words[1]
             continue
-        named = [path for word in words if (path := _path(folder, word)) in known]
+        named = [path for word in words if (path := _path(folder, word.partition("::")[0])) in known]
         found |= dict.fromkeys(path for path in named if is_protected(path) or _asserts(text_of(path)))
         if words and _RUNNERS.fullmatch(PurePosixPath(words[0]).name):
             scripts = [word for word in words[1:] if not _BOOLEAN.fullmatch(word)]
             found |= dict.fromkeys(path for word in scripts[:1] if (path := _path(folder, word)) in known)
+            found |= dict.fromkeys(named if _runs_tests(words) else ())
         elif words and _path(folder, words[0]) in known:
             found[_path(folder, words[0])] = None
         for inner in _inner(words, list(found), text_of, folder) if depth else ():
@@ -72,6 +81,11 @@ def _inner(
     elif words[:1] == ["make"]:
         text = text_of(_path(folder, "Makefile")) or text_of(_path(folder, "makefile"))
         yield from (line.lstrip("\t@-+") for line in text.splitlines() if line.startswith("\t"))
+
+
+def _runs_tests(words: Sequence[str]) -> bool:
+    """Whether each file that is named is run as one of tests."""
+    return PurePosixPath(words[0]).name in _TESTERS or (words[1:2] == ["-m"] and not _TESTERS.isdisjoint(words[2:3]))
 
 
 def _asserts(text: str) -> bool:

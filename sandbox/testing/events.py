@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,18 @@ def tests_of(answer: Answer) -> list[TestReport]:
     return reports + [
         replace(_report(event), outcome=Outcome.ERROR, collected=False) for event in answer.of("uncollected")
     ]
+
+
+def judging_files(answer: Answer) -> Iterator[str]:
+    """The files of the tests that were collected, and of those that could not be."""
+    for event in answer.of("collected"):
+        files = event.get("files")
+        for path in files if isinstance(files, list) else ():
+            if isinstance(path, str):
+                yield path
+    for event in answer.of("uncollected"):
+        if event.get("tests") is True:
+            yield str(event.get("node")).partition("::")[0]
 
 
 def is_canary(node: str) -> bool:

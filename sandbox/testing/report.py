@@ -17,6 +17,10 @@ class TestsNotRun(Exception):
     __test__ = False
 
 
+class NoTests(TestsNotRun):
+    """Nothing went wrong, and nothing was collected."""
+
+
 class Outcome(Enum):
     """How one test ended. Only PASSED means that set-up, call and tear-down all passed with no xfail mark in play."""
 
@@ -94,7 +98,8 @@ class Baseline:
     seconds: float
     oracle: Oracle = Oracle.EVENTS
     test_files: tuple[str, ...] = ()
-    """Of a test command: the files that it runs as tests, which are as little to be changed as those of pytest."""
+    """The files that hold the tests, whatever their names, or that a test command runs as tests: a change may not touch
+    them. Files of doctests are not among them: these stand in the code that is to be repaired."""
 
     @property
     def failing(self) -> tuple[str, ...]:

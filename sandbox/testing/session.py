@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -12,7 +12,7 @@ from typing import Any
 
 from sandbox.contract import Limits
 from sandbox.jail import Sandbox
-from sandbox.testing import confirm, honesty, texts
+from sandbox.testing import confirm, doctests, honesty, texts
 from sandbox.testing.baseline import Recorder
 from sandbox.testing.channel import Answer, ServerLost, Setup, TestServer, text_of
 from sandbox.testing.events import interrupted, tests_of
@@ -106,7 +106,9 @@ class TestSession:
 
     def inspect(self, files: Mapping[str, str]) -> list[str]:
         """The static gate alone: why the change is refused; empty for a clean one. Milliseconds."""
-        return honesty.inspect_files(self._tree, files, self._allow_tests)
+        baseline = self._record.baseline if self._record is not None else Baseline({}, 0.0)
+        reasons = honesty.inspect_files(self._tree, files, self._allow_tests, baseline.test_files)
+        return reasons if self._allow_tests else reasons + list(self._lost_examples(files, baseline))
 
     def prove(self, files: Mapping[str, str], repeats: int = 1, targets: Sequence[str] = ()) -> Verdict:
         """`confirm` without the static gate on the change: what the runs alone say."""
@@ -142,6 +144,15 @@ class TestSession:
                 if server is not None:
                     server.close()
         return replace(trial, seconds=time.monotonic() - began)
+
+    def _lost_examples(self, files: Mapping[str, str], baseline: Baseline) -> Iterator[str]:
+        """What is wrong with a change of code that holds doctests: these are all tests that no file of tests holds."""
+        documented = {test.path for test in baseline.tests.values()}.difference(baseline.test_files)
+        for name, text in files.items():
+            path = relative(name)
+            if path in documented:
+                for source in doctests.lost(texts.read(self._tree, path), text):
+                    yield f"{path}: the doctest `{source}` is changed"
 
     def _taken(self) -> tuple[Recorder, Pace]:
         if self._record is None or self._pace is None:

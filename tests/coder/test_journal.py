@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from coder.exit_status import ExitStatus
 from coder.failure import Conflict, Failure
-from coder.journal import Journal, recover_all
+from coder.journal import Journal, journal_of, recover_all
 from coder.patch import Change, Version
 from coder.repository.gate import Refused
 from tests.coder.faults import Counting, Crash, fault_everywhere, kill_midway, make_tree, snapshot
@@ -105,6 +106,58 @@ def test_undo_of_nothing(journal):
     with pytest.raises(Conflict, match="nothing to undo") as caught:
         journal.undo()
     assert caught.value.status is ExitStatus.CONFLICT
+
+
+def test_undo_of_nothing_leaves_nothing_behind(journal, tmp_path):
+    for step in journal.undo, journal.redo:
+        with pytest.raises(Conflict, match="nothing to"):
+            step()
+    assert not (tmp_path / "state").exists()
+
+
+def test_the_journal_of_a_folder_in_a_project_is_that_of_the_project(root, journal, tmp_path):
+    state, inner = tmp_path / "state", root / "src" / "deep"
+    inner.mkdir(parents=True)
+    assert journal_of(inner, state).root == inner
+    journal.apply([Change("new.py", None, Version(b"x\n"))], "")
+    assert journal_of(inner, state).root == journal_of(root, state).root == root
+    assert journal_of(root / "not there", state).root == root / "not there"
+    Journal(inner, state).apply([Change("own.py", None, Version(b"x\n"))], "")
+    assert journal_of(inner, state).root == inner
+    Journal(inner, state).undo()
+    assert journal_of(inner, state).root == inner, "what could be redone is there"
+
+
+def test_the_journal_of_a_project_that_is_gone_is_dropped_in_time(root, journal, tmp_path):
+    journal.apply([Change("new.py", None, Version(b"x\n"))], "")
+    index = journal.ledger.folder / "index.json"
+    os.utime(index, (0, 0))
+    assert list(recover_all(tmp_path / "state")) == [] and index.exists()
+    shutil.rmtree(root)
+    os.utime(index)
+    assert list(recover_all(tmp_path / "state")) == [] and index.exists(), "perhaps its drive is not there today"
+    os.utime(index, (0, 0))
+    assert list(recover_all(tmp_path / "state")) == []
+    assert not journal.ledger.folder.exists()
+
+
+def test_an_empty_journal_of_no_project_is_dropped(root, tmp_path):
+    for folder in root, tmp_path / "never":
+        Journal(folder, tmp_path / "state").ledger.create()
+    assert list(recover_all(tmp_path / "state")) == []
+    assert [path.read_bytes() for path in (tmp_path / "state").rglob("root")] == [os.fsencode(root)]
+
+
+def test_a_change_that_is_still_to_be_finished_is_never_dropped(root, journal, tmp_path):
+    changes = make_tree(root, 3)
+    broken = Journal(root, tmp_path / "state", Counting(fail_at=_calls(root, tmp_path, changes) - 12, kind="crash"))
+    with pytest.raises(Crash):
+        broken.apply(changes, "")
+    root.rename(tmp_path / "elsewhere")
+    os.utime(journal.ledger.folder / "index.json", (0, 0))
+    assert list(recover_all(tmp_path / "state")) == []
+    (tmp_path / "elsewhere").rename(root)
+    assert len(list(recover_all(tmp_path / "state"))) == 1
 
 
 def test_a_file_that_changed_since_is_a_conflict_and_nothing_is_written(root, journal):

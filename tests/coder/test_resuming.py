@@ -133,6 +133,26 @@ def test_other_files_projects_and_models_know_nothing(project, model) -> None:
     assert found(project, model, CART, "empty") is None
 
 
+def test_of_a_file_that_nobody_read_nothing_is_encoded_and_of_a_long_one_no_more_than_can_be_known(
+    project, model, monkeypatch
+) -> None:
+    read(project, model)
+    encoded = []
+
+    class Telling(ByteTokenizer):
+        def encode(self, text):
+            encoded.append(text)
+            return super().encode(text)
+
+    store = open_store(project.parent / "state")
+    assert resume(store, project, model, Telling(), "shop/price.py", FILES["shop/price.py"]) is None
+    assert encoded == []
+    monkeypatch.setattr("coder.resuming._LONGEST", 60)
+    resumed = resume(store, project, model, Telling(), "shop/cart.py", CART + "x" * 1000)
+    assert encoded == [(heading("shop/cart.py") + CART)[:60]]
+    assert resumed is not None and bytes(resumed.tokens).decode() == encoded[0]
+
+
 def test_a_file_larger_than_the_window_is_known_at_its_end_only(project, model, monkeypatch) -> None:
     monkeypatch.setattr("coder.reading.WINDOW", 16)
     read(project, model)

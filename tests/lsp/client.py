@@ -17,7 +17,7 @@ from pygls.lsp.client import LanguageClient
 from coder.environment import Environment
 from lsp.actions import MakeEngine, make_engine
 from lsp.features import build
-from lsp.server import CoderServer
+from lsp.server import CoderServer, LoadModel
 from tests.lsp.parrot import Parrot
 from tests.model.toy import ByteTokenizer
 
@@ -25,7 +25,8 @@ AUTOMATIC, INVOKED = types.InlineCompletionTriggerKind.Automatic, types.InlineCo
 
 
 class Editor(LanguageClient):
-    """Remembers statuses, log lines, messages and progress; applies or refuses edits as told."""
+    """Remembers statuses, log lines, messages, progress with its bars, and what the server registered for; applies
+    every edit."""
 
     def __init__(self) -> None:
         super().__init__("editor", "1")
@@ -33,6 +34,8 @@ class Editor(LanguageClient):
         self.logs: list[str] = []
         self.messages: list[str] = []
         self.progress: list[Any] = []
+        self.bars: dict[Any, None] = {}
+        self.registered: list[str] = []
         self.edits: list[types.ApplyWorkspaceEditParams] = []
         self.configuration: dict[str, Any] = {}
         self.root = Path()
@@ -55,10 +58,15 @@ class Editor(LanguageClient):
         @self.feature(types.PROGRESS)
         def progress(params: types.ProgressParams) -> None:
             self.progress.append(params.value)
+            self.bars[params.token] = None
 
         @self.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
         def create(params: types.WorkDoneProgressCreateParams) -> None:
             return None
+
+        @self.feature(types.CLIENT_REGISTER_CAPABILITY)
+        def register(params: types.RegistrationParams) -> None:
+            self.registered += [one.method for one in params.registrations]
 
         @self.feature(types.WORKSPACE_CONFIGURATION)
         def configuration(params: types.ConfigurationParams) -> list[Any]:
@@ -113,6 +121,16 @@ class Editor(LanguageClient):
         self._async_tasks.append(asyncio.create_task(run_async(self._stop_event, reader, self.protocol)))
         return thread
 
+    def configure(self, **settings: Any) -> None:
+        self.configuration = settings
+        self.workspace_did_change_configuration(types.DidChangeConfigurationParams({}))
+
+    def close(self, uri: str) -> None:
+        self.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    def save(self, uri: str) -> None:
+        self.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
     async def texts(self, uri: str, line: int, character: int, **more: Any) -> list[str]:
         found = await self.request(uri, line, character, **more)
         return [item.insert_text for item in found.items] if found is not None else []
@@ -140,8 +158,9 @@ async def editing(
     folders: Sequence[str] = ("project",),
     more: types.WorkspaceClientCapabilities | None = None,
     engines: MakeEngine = make_engine,
+    load: LoadModel | None = None,
 ) -> AsyncIterator[Editor]:
-    """An initialized editor on `folder`/project, with a server whose model knows one text."""
+    """An initialized editor on `folder`/project, with a server whose model knows one text, or is loaded by `load`."""
     for name in folders:
         (folder / name).mkdir(exist_ok=True)
     editor = Editor()
@@ -150,7 +169,8 @@ async def editing(
     model = Parrot(knows, pause)
     editor.model = model
     environment = Environment(config=folder / "home" / "config", state=folder / "home" / "state")
-    server = build(lambda name, precision: (model, ByteTokenizer()), environment, engines, folder / "kept")
+    load = load or (lambda name, precision: (model, ByteTokenizer()))
+    server = build(load, environment, engines, folder / "kept")
     editor.server = server
     thread = await editor.connect(server)
     capabilities = types.ClientCapabilities(

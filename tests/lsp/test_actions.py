@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+import time
 from dataclasses import replace
 
+import pytest
 from lsprotocol import types
+from pygls.exceptions import JsonRpcRequestCancelled
 
 from lsp import functions
 from lsp.actions import COMPLETE, FIX, make_engine
@@ -23,12 +27,13 @@ EDITS = types.WorkspaceClientCapabilities(
 )
 
 
-def engines(meanwhile=lambda: None):
-    """Engines whose search finds `<` → `<=` in what they were given; `meanwhile` happens during it."""
+def engines(meanwhile=lambda cancel: None):
+    """Engines whose search finds `<` → `<=` in what they were given; `meanwhile` happens during it, and is given what
+    ends the search."""
 
     def make(repository, environment, listener):
         def search(context, listen):
-            meanwhile()
+            meanwhile(context.cancel)
             return fake_search(("<", "<="))(context, listen)
 
         environment = replace(environment, parts={
@@ -98,35 +103,78 @@ def test_a_test_is_offered_to_be_fixed_and_the_unsaved_buffer_is_what_is_repaire
     run(scenario())
 
 
-def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path):
+@pytest.mark.parametrize("how", ["typed", "opened again", "opened", "saved"])
+def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path, how):
     project(tmp_path)
+    other = CODE + "# other\n"
 
-    async def scenario(opened: bool):
-        path = tmp_path / "project" / "a.py"
-
-        def meanwhile():
-            if opened:
-                loop.call_soon_threadsafe(editor.insert, editor.uri("a.py"), 2, 0, 0, "# typed\n")
-                while "typed" not in server_text():
-                    pass
-            else:
-                path.write_text(CODE + "# saved\n")
-
-        def server_text():
-            return editor.server.documents.get(editor.uri("a.py")).text
-
+    async def scenario():
         loop = asyncio.get_running_loop()
+
+        def change():
+            if how == "typed":
+                return editor.insert(code, 2, 0, 0, "# other\n")
+            if how == "opened again":
+                editor.close(code)
+            editor.open("a.py", other)
+
+        def meanwhile(cancel):
+            if how == "saved":
+                (tmp_path / "project" / "a.py").write_text(other)
+                return
+            loop.call_soon_threadsafe(change)
+            while (document := editor.server.documents.get(code)) is None or "other" not in document.text:
+                time.sleep(0.01)
+
         async with editing(tmp_path, "", more=EDITS, engines=engines(meanwhile)) as editor:
+            code = editor.uri("a.py")
             await editor.ready()
             test = editor.open("test_a.py", TEST)
-            if opened:
+            if how in ("typed", "opened again"):
                 editor.open("a.py", CODE)
             assert not await execute(editor, FIX, test, "test_a.py::test_one")
             assert editor.edits == []
             await editor.until(lambda: any("changed" in message for message in editor.messages))
 
-    run(scenario(opened=True))
-    run(scenario(opened=False))
+    run(scenario())
+
+
+@pytest.mark.parametrize("how", ["request", "bar", "shutdown"])
+def test_a_fix_can_be_ended_and_changes_nothing_then(tmp_path, how):
+    project(tmp_path)
+    begun, ended = threading.Event(), threading.Event()
+
+    def meanwhile(cancel):
+        begun.set()
+        assert cancel.wait(20)
+        ended.set()  # and a patch is found all the same
+
+    async def scenario():
+        one_bar = {"readRepository": False}
+        async with editing(tmp_path, "", more=EDITS, engines=engines(meanwhile), configuration=one_bar) as editor:
+            await editor.ready()
+            test = editor.open("test_a.py", TEST)
+            fixing = asyncio.ensure_future(execute(editor, FIX, test, "test_a.py::test_one"))
+            await editor.until(lambda: begun.is_set() and editor.bars)
+            if how == "request":
+                (number,) = [key for key, future in editor.protocol._request_futures.items() if not future.done()]
+                editor.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(number))
+            elif how == "bar":
+                (bar,) = editor.bars
+                editor.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(bar))
+            else:
+                await asyncio.wait_for(editor.shutdown_async(None), 5)
+                editor.ended = True
+            if how == "bar":
+                assert await fixing is False
+            else:
+                with pytest.raises(JsonRpcRequestCancelled):
+                    await fixing
+            await editor.until(ended.is_set)
+            assert editor.edits == []
+            assert not any("no patch" in message or "failed" in message for message in editor.messages)
+
+    run(scenario())
 
 
 def test_why_nothing_was_done_is_said(tmp_path):
@@ -168,6 +216,10 @@ def test_the_test_around_a_line():
     assert functions.test_at("tests/test_x.py", text, 2) == "tests/test_x.py::TestA::test_b"
     assert functions.test_at("tests/test_x.py", text, 6) is None
     assert functions.test_at("x.py", text, 2) is None
+    decorated = "@mark\ndef test_a():\n    def helper():\n        pass\n\n    return helper\n"
+    for line in range(6):
+        assert functions.test_at("test_x.py", decorated, line) == "test_x.py::test_a", line
+    assert functions.test_at("test_x.py", decorated, 99) is None
 
 
 def test_stubs():

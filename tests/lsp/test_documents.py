@@ -68,6 +68,17 @@ def test_before_and_after_are_whole_lines_within_a_limit():
     assert document.before(2, 2, 7) == "two\nth"
     assert document.after(2, 2, 9) == "ree\nfour\n"
     assert document.before(2, 2, 99) + document.after(2, 2, 99) == document.text
+    assert document.outside((2, 2), (2, 2), 7, 9) == ["one\n"]
+    assert document.outside((1, 0), (2, 0), 0, 6) == ["one\n", "four\n", ""]
+    assert document.outside((2, 2), (2, 2), 99, 99) == []
+
+
+def test_of_a_long_line_only_what_is_near_the_place_is_looked_at():
+    text = "".join(f"{number:04}," for number in range(10_000))
+    document = Document("u", "json", 1, split_lines("[\n" + text + "\n]\n"))
+    before, later = document.before(1, 39_000, 16_000), document.before(1, 39_500, 16_000)
+    assert before == text[24_000:39_000] and later == text[24_000:39_500]
+    assert document.after(1, 39_000, 4_000) == text[39_000:43_000]
 
 
 def test_a_long_file_is_changed_where_it_is_changed():
@@ -86,6 +97,7 @@ def test_the_order_of_cells_is_kept():
     items = [types.TextDocumentItem(f"cell:{n}", "python", 1, f"x = {n}") for n in (1, 2)]
     documents.open_notebook(types.DidOpenNotebookDocumentParams(types.NotebookDocument("n", "j", 1, cells), items))
     assert [cell.text for cell in documents.earlier_cells("cell:2")] == ["x = 1"]
+    assert [cell.text for cell in documents.other_cells("cell:1")] == ["x = 2"]
     fresh = types.NotebookCell(types.NotebookCellKind.Code, "cell:3")
     structure = types.NotebookDocumentCellChangeStructure(
         types.NotebookCellArrayChange(0, 1, [fresh]),

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from lsp.stopping import extent_of
 from lsp.syntax import parses
 from lsp.writer import Draft, Piece
 
+CASES = tomllib.loads((Path(__file__).parent / "golden" / "filtering.toml").read_text())["case"]
 CODE = """import os
 from json import loads as parse
 
@@ -56,6 +59,13 @@ def test_modules_are_of_the_library_or_the_repository():
     assert unresolved(at("from x import *\n|\n"), "anything") == []
 
 
+def test_names_of_what_is_not_parsed_count_where_they_stand_there_at_all():
+    far = replace(at("def f(x):\n    |\n"), elsewhere=["import numpy as np\n", "df = read()", "self.shape = 3\n"])
+    assert unresolved(far, "return np.mean(df, x)") == []
+    assert sorted(unresolved(far, "return shape + p + d")) == ["d", "p", "shape"]
+    assert unresolved(replace(far, elsewhere=["from numpy import *\n"]), "return mean(x)") == []
+
+
 @pytest.mark.parametrize(
     ("marked", "text"),
     [("x = f(|", "1, 2)"), ("if x|", " > 3:"), ("def f(|", "a, b):"), ("x = [\n    1,\n    |\n]", "2,"),
@@ -86,12 +96,14 @@ def test_other_languages_parse_too_and_unknown_ones_are_let_through():
         ("java", "class A {\n  int f() {\n    |\n  }\n}\n", "return 1;", "return 1;)"),
         ("cpp", "int f() {\n  |\n}\n", "return 1;", "return 1);"),
         ("shellscript", "for x in *; do\n  |\ndone\n", "echo $x", "echo $(x)) ;;"),
+        ("sh", "for x in *; do\n  |\ndone\n", "echo $x", "echo $(x)) ;;"),
         ("css", "p {\n  |\n}\n", "color: red;", "color red } }"),
         ("html", "<p>|</p>\n", "<b>x</b>", "<b>x</i></b"),
     ],
 )
 def test_languages_with_a_grammar_of_their_own(language, marked, good, bad):
-    pytest.importorskip({"shellscript": "tree_sitter_bash"}.get(language, f"tree_sitter_{language}"))
+    module = "tree_sitter_bash" if language in ("sh", "shellscript") else f"tree_sitter_{language}"
+    pytest.importorskip(module)
     assert parses(at(marked, language), good)
     assert not parses(at(marked, language), bad)
 
@@ -100,6 +112,15 @@ def draft(text: str, *probabilities: float) -> Draft:
     size = -(-len(text) // len(probabilities))
     pieces = [Piece(n * size, (n + 1) * size, p) for n, p in enumerate(probabilities)]
     return Draft(text, tuple(pieces), True)
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
+def test_golden(case):
+    before, _, rest = case["text"].partition("├")
+    text, _, after = rest.partition("┤")
+    language, elsewhere = case.get("language", "python"), [case.get("elsewhere", "")]
+    situation = Situation("u", "a.py", language, before, after, elsewhere=elsewhere)
+    assert judge(draft(text, 1.0), situation, 0.5).text == case["shown"]
 
 
 def test_unsure_lines_are_left_out():
@@ -134,9 +155,19 @@ def test_where_lines_are_wanted():
 
 
 @pytest.mark.parametrize(
+    ("marked", "language", "unit"),
+    [("def f():\n  if x:\n    y\n|", "python", "  "), ("func f() {\n\tif x {\n\t\ty()\n|", "go", "\t"),
+     ("if x:\n    y\nif z:|\n  w\n", "python", "    "), ("if z:|\nif x:\n  y\n", "python", "  "),
+     ("f(a,\n  b)\n|", "python", "    "), ("package a|", "go", "\t")],
+)  # fmt: skip
+def test_the_text_says_what_it_is_indented_by(marked, language, unit):
+    assert at(marked, language).indent_unit == unit
+
+
+@pytest.mark.parametrize(
     ("text", "sureness", "kept"),
-    [("a = 1\nb = 2\nc", (0.9, 0.9), "a = 1\nb = 2\nc"), ("a = 1\nb = 2\nc", (0.9, 0.5), "a = 1"),
-     ("a = 1\nb = 2\nc", (0.5, 0.9), "a = 1"), ("a = 1\nb", (0.9, 0.9), "a = 1\nb")],
+    [("a = 1\nb = 2\nc", (0.9, 0.9), "a = 1\nb = 2\nc"), ("a = 1\nb = 2\nc", (0.9, 0.3), "a = 1"),
+     ("a = 1\nb = 2\nc", (0.3, 0.9), "a = 1"), ("a = 1\nb", (0.9, 0.9), "a = 1\nb")],
 )  # fmt: skip
 def test_further_lines_only_while_the_model_is_sure(text, sureness, kept):
     assert replace(draft(text, *sureness, 0.9), whole=False).sure_lines().text == kept

@@ -7,12 +7,15 @@ import time
 from concurrent.futures import wait
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coder.repository import Repository
-from lsp.following import SIZE, Following
+from lsp import following
+from lsp.following import SIZE, Following, typed_since
 from lsp.knowledge import Knowledge
 from lsp.prompt import BUDGET, anchors, prompt_of
-from lsp.reading import Reading, relevant_first
+from lsp.reading import Reading
 from lsp.settings import Settings
 from lsp.situation import Situation
 from lsp.snapshots import BLOCK, Snapshots
@@ -134,6 +137,37 @@ def test_a_known_completion_follows_what_is_typed():
     assert len(following) == SIZE
 
 
+def test_what_the_editor_closed_is_not_closed_again():
+    following = Following()
+    following.put(situation("x = "), "foo(bar)")
+    assert following.get(situation("x = foo(", ")")) == "bar"
+    following.put(situation("y = ", "\nrest\n"), "foo(bar, 'baz')")
+    assert following.get(situation("y = foo(", ")\nrest\n")) == "bar, 'baz'"
+    assert following.get(situation("y = foo(bar, '", "')\nrest\n")) == "baz"
+    assert following.get(situation("y = foo(", "\nrest\n")) == "bar, 'baz')"
+    assert following.get(situation("y = foo(", ")\nother\n")) is None
+    assert following.get(situation("y = foo(", " + 1\nrest\n")) is None
+    following.put(situation("z = "), "foo(bar) + baz")
+    assert following.get(situation("z = foo(", ")")) is None
+    following.put(situation("if "), "foo(bar)\n    more")
+    assert following.get(situation("if foo(", ")")) == "bar"
+
+
+@given(st.text("ab", max_size=12), st.text("ab", max_size=14))
+def test_what_was_typed_is_the_shortest_end_before_which_both_agree(old, new):
+    agree, longest = 3, 4
+
+    def at(count: int) -> bool:
+        rest = new[: len(new) - count]
+        return old.endswith(rest[-agree:]) if len(rest) >= agree else rest == old
+
+    count = next((count for count in range(min(len(new), longest) + 1) if at(count)), None)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(following, "_AGREE", agree)
+        patch.setattr(following, "_LONGEST", longest)
+        assert typed_since(old, new) == (None if count is None else new[len(new) - count :])
+
+
 # -- prompt ------------------------------------------------------------------------------------------------------------
 
 
@@ -146,6 +180,14 @@ def test_the_prompt_begins_at_the_same_line_for_many_cursor_lines():
     assert prompt.head == "# a.py\nimport os\n"
     assert prompt.body.endswith("some text\nval")
     assert prompt_of(situation("im"), ["im"], 0).text == "# a.py\nim"
+
+
+def test_of_a_long_line_only_the_end_is_read_and_it_begins_at_one_place_for_many_letters():
+    line = "ab" * 10_100
+    prompt, further = (prompt_of(situation(text), ["above\n", text], 1) for text in (line, line + "cd"))
+    assert BUDGET / 2 <= len(prompt.body) <= BUDGET
+    assert further.body == prompt.body + "cd"
+    assert prompt.shorter == ()
 
 
 def test_moving_up_reads_little():
@@ -177,13 +219,17 @@ def test_the_edited_place_is_left_out_and_the_nearest_match_wins():
     knowledge.focus("a.py", ("value = compute(near)\n", ""), encode)
     match = knowledge.find(encode("value = compute("))
     assert match is not None and match.tokens.tolist() == [ord("n")]
-    knowledge.clear()
-    assert knowledge.find(encode("value = compute(")) is None
+    assert knowledge.close("a.py"), "the next build takes it in"
 
 
-def test_relevant_files_come_first():
-    paths = ["z/other.py", "a/b/far.py", "src/app/near.py", "src/app/open.py", "src/app/notes.md"]
-    assert relevant_first(paths, ["src/app/open.py"])[:3] == ["src/app/open.py", "src/app/near.py", "src/app/notes.md"]
+def test_what_is_gone_is_forgotten_with_all_that_lay_in_it():
+    knowledge = Knowledge()
+    for name in ("/p/a.py", "/p/pkg/b.py", "/p/pkg/deep/c.py", "/p/pkg.py"):
+        knowledge.add(name, [1, 2])
+    assert not knowledge.forget(set())
+    assert not knowledge.forget({"/p/other", "/p/pk"})
+    assert knowledge.forget({"/p/pkg", "/p/a.py"})
+    assert len(knowledge) == 2
 
 
 def test_reading_keeps_to_the_rules_gives_way_and_is_resumed(tmp_path):
@@ -206,7 +252,8 @@ def test_reading_keeps_to_the_rules_gives_way_and_is_resumed(tmp_path):
         done: list[int | None] = []
         kept = TokensKept(tmp_path / "kept", "name")
         reading = Reading(Knowledge(), Counting(), lambda: next(busy, False), kept)
-        reading.start([Repository(project)], ["a.py"], done.append)
+        repository = Repository(project)
+        reading.start([repository], [(repository, "a.py")], done.append)
         assert reading._thread is not None
         reading._thread.join(20)
         assert done == [1]
@@ -233,6 +280,47 @@ def test_a_reading_that_breaks_does_not_say_how_many_files_it_read(tmp_path):
     assert reading._thread is not None
     reading._thread.join(20)
     assert done == [None]
+
+
+def read_through(reading, *repositories):
+    done: list[int | None] = []
+    reading.start(repositories, [], done.append)
+    reading._thread.join(20)
+    return done
+
+
+def test_what_changes_afterwards_is_read_again_and_not_kept(tmp_path):
+    project = tmp_path / "project"
+    (project / "pkg").mkdir(parents=True)
+    (project / "a.py").write_text("x = 1\n")
+    (project / "pkg" / "b.py").write_text("y = 1\n")
+    knowledge, kept, repository = Knowledge(), TokensKept(tmp_path / "kept", "name"), Repository(project)
+    reading = Reading(knowledge, ByteTokenizer(), lambda: False, kept)
+    assert read_through(reading, repository) == [2]
+    for number in range(20):
+        (project / "a.py").write_text(f"x = {number:03}\n")
+        reading.again(repository, "a.py")
+    assert len(kept._used) == 2, "no version but the first"
+    assert len(knowledge) == len("x = 019\n") + len("y = 1\n")
+    (project / "data.json").write_text("{}")
+    reading.again(repository, "data.json")
+    (project / "a.py").write_text("z\n")
+    assert not reading.take_over([(repository, "a.py")], set()), "too little to build the index again"
+    assert len(knowledge) == len("z\n") + len("y = 1\n")
+    assert reading.take_over([], {f"{repository.root}/pkg"})
+    assert len(knowledge) == len("z\n")
+
+
+def test_a_folder_that_is_too_large_is_complained_of(tmp_path, monkeypatch):
+    monkeypatch.setattr("coder.repository.repository.TOO_MANY_FILES", 1)
+    for name in ("large", "small"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.py").write_text("x = 1\n")
+    (tmp_path / "large" / "b.py").write_text("x = 1\n")
+    reading = Reading(Knowledge(), ByteTokenizer(), lambda: False)
+    assert read_through(reading, Repository(tmp_path / "large"), Repository(tmp_path / "small")) == [1]
+    (failure,) = reading.complaints
+    assert "large holds more than" in failure.message and ".coderignore" in failure.hint
 
 
 def test_a_link_out_of_the_workspace_is_not_of_it(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from model.chat_template import ChatML
 from model.decoding import autoregressive, diffusion, draft_verify
 from model.local_chat import LocalChat
 from model.schema import closed, mismatch
+from tests.model.tiny_llama import CONFIG, tiny_llama
 from tests.model.toy import ByteTokenizer, ChatByteTokenizer, ScriptedModel, ToyModel
 
 TOKENIZER = ChatByteTokenizer()
@@ -141,6 +143,19 @@ def test_cancelled_while_waiting_and_while_writing() -> None:
     next(events)
     cancel.set()
     assert whole(events).done.reason == "cancelled"
+
+
+def test_what_the_window_cannot_hold_is_refused_or_loses_its_beginning() -> None:
+    model = tiny_llama(config=replace(CONFIG, vocabulary=259))
+    long, short = ChatOptions(max_tokens=200), ChatOptions(max_tokens=20)
+    strict = LocalChat(model, TOKENIZER, forget=False)
+    with pytest.raises(ChatError, match="maximum context length is 255 tokens"):
+        whole(strict.reply(ASK, (), long))
+    with pytest.raises(ChatError, match=r"300 tokens \(100 in the prompt, 200 in the completion\)"):
+        whole(strict.complete("x" * 100, "", long))
+    for reply in (strict.reply(ASK, (), short), strict.complete("x" * 235, "", short)):
+        assert whole(reply).done.reason in ("stop", "length")
+    assert whole(LocalChat(model, TOKENIZER).complete("x" * 100, "", long)).done.answer_tokens > 0
 
 
 def test_refusals_say_what_to_do() -> None:

@@ -9,11 +9,13 @@ import torch
 
 from model.clover import CloverModel
 from model.clover_config import CloverConfig
-from model.decoding import draft_verify
+from model.decoding import autoregressive, draft_verify
+from model.decoding.request import Generation, Settled
 from model.memory import MemoryState
 from model.protocol import Block
 from model.weights.clover_files import load_clover
 from model.weights.synthetic import TINY, write_random
+from tests.model.toy import ByteTokenizer
 
 torch.set_num_threads(1)  # tiny tensors: a second thread only waits
 TEXT = list(b"def add(a, b):\n    return a + b\n")
@@ -167,3 +169,17 @@ def test_value_mix_comes_from_the_config(model: CloverModel, state: MemoryState,
 
 def test_it_is_a_one_pass_model_for_draft_verify(model: CloverModel) -> None:
     assert isinstance(model, draft_verify.OnePass)
+
+
+def test_drafts_change_no_text(model: CloverModel) -> None:
+    """Up to near ties, which random weights do not have: passes of another width sum in another order."""
+    drafted = 0
+    for prompt in (TEXT, TEXT[::-1], list(b"import os, sys\n") * 3):
+        request = Generation(prompt, max_tokens=40, sources=(prompt,))
+        written = []
+        for decoder in (autoregressive, draft_verify):
+            *events, done = decoder.generate(model, ByteTokenizer(), request)
+            written.append([token for event in events if isinstance(event, Settled) for token in event.tokens])
+            drafted += done.drafted
+        assert written[0] == written[1]
+    assert drafted > 0

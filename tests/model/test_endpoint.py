@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -131,6 +133,40 @@ def test_malformed_calls_go_back_and_never_come_out(server, bad, complaint) -> N
         whole(endpoint.reply(ASK, [CLOCK]))
 
 
+def test_a_stream_that_ends_before_the_answer_is_an_error(server) -> None:
+    endpoint, script = server
+    headers = {"content-type": "text/event-stream"}
+    half = b'data: {"choices": [{"delta": {"content": "half"}}]}\n'
+    for cut in (half, b"", b"data: "):
+        script.answers.append((200, headers, cut))
+        with pytest.raises(ChatError, match="broke off"):
+            whole(endpoint.reply(ASK))
+    script.answers += [(200, headers, half + b"data: [DONE]\n"), stream({"content": "half"}, done=False)]
+    assert [whole(endpoint.reply(ASK)).text for _ in range(2)] == ["half", "half"], "one sign of the end will do"
+
+
+@pytest.mark.parametrize(
+    ("bad", "options", "complaint"),
+    [
+        (call("watch", "{}"), ChatOptions(tool_choice="clock"), "tool_choice is 'clock'"),
+        (call("clock", '{"zone": "CET"}'), ChatOptions(tool_choice="none"), "tool_choice is 'none'"),
+        (
+            [{"tool_calls": [{"index": at, "function": {"name": "watch", "arguments": "{}"}}]} for at in range(2)],
+            ChatOptions(parallel=False),
+            "one at a time",
+        ),
+    ],
+)
+def test_calls_that_were_not_allowed_go_back(server, bad, options, complaint) -> None:
+    endpoint, script = server
+    good = {"content": "no call"} if options.tool_choice == "none" else call("clock", '{"zone": "CET"}')
+    script.answers += [stream(*bad), stream(*(good if isinstance(good, tuple) else (good,)))]
+    reply = whole(endpoint.reply(ASK, [CLOCK, Tool("watch")], options))
+    assert [one.name for one in reply.tool_calls] == ([] if options.tool_choice == "none" else ["clock"])
+    assert complaint in script.seen[1]["body"]["messages"][-1]["content"]
+    assert script.seen[0]["body"].get("parallel_tool_calls") is (None if options.parallel else False)
+
+
 def test_schema_is_asked_for_in_words_where_the_server_refuses_it(server) -> None:
     endpoint, script = server
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -178,23 +214,74 @@ def test_a_broken_stream_is_an_error_and_not_an_answer(server) -> None:
         whole(endpoint.reply(ASK))
 
 
-def test_silence_ends(server) -> None:
-    _, script = server
-    release = threading.Event()
-
-    class Slow(script):
-        def do_POST(self) -> None:
-            release.wait(5)
-
-    http = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True).start()
     try:
-        with pytest.raises(ChatError, match="ReadTimeout"):
-            whole(Endpoint(f"http://127.0.0.1:{http.server_port}/v1", "m", read_s=0.1, retries=0).reply(ASK))
+        yield f"http://127.0.0.1:{http.server_port}/v1"
     finally:
-        release.set()
         http.shutdown()
         http.server_close()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """The URL of a server that takes requests and says nothing."""
+    release = threading.Event()
+
+    class Silent(Script):
+        def do_POST(self) -> None:
+            release.wait(10)
+
+        do_GET = do_POST
+
+    with serving(Silent) as url:
+        yield url
+        release.set()
+
+
+def test_silence_ends(silent) -> None:
+    with pytest.raises(ChatError, match="ReadTimeout"):
+        whole(Endpoint(silent, "m", read_s=0.1, retries=0).reply(ASK))
+
+
+def test_a_silent_server_is_not_waited_for_as_for_an_answer(silent) -> None:
+    begun = time.monotonic()
+    with pytest.raises(ChatError, match="ReadTimeout"):
+        Endpoint.from_environment({"CODER_ENDPOINT": silent}, read_s=0.2)
+    assert time.monotonic() - begun < 3
+    made = Endpoint.from_environment({"CODER_ENDPOINT": silent, "CODER_ENDPOINT_MODEL": "m"}, read_s=0.2)
+    assert (made.read_s, made.model) == (0.2, "m")
+
+
+def test_cancel_while_a_server_only_keeps_the_connection_alive() -> None:
+    class Chatty(Script):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("content-type", "text/event-stream")
+            self.end_headers()
+            with suppress(OSError):
+                for _ in range(100):
+                    self.wfile.write(b": still here\n\n")
+                    time.sleep(0.05)
+
+    options = ChatOptions()
+    with serving(Chatty) as url:
+        begun = time.monotonic()
+        threading.Timer(0.3, options.cancel.set).start()
+        (done,) = Endpoint(url, "m", read_s=1.0).reply(ASK, (), options)
+        assert done.reason == "cancelled" and time.monotonic() - begun < 3
+
+
+def test_cancel_while_waiting_to_try_again(server) -> None:
+    endpoint, script = server
+    script.answers += [failure(503, "busy", **{"retry-after": "20"})] * 2
+    options, begun = ChatOptions(), time.monotonic()
+    threading.Timer(0.3, options.cancel.set).start()
+    with pytest.raises(ChatError, match="busy"):
+        whole(endpoint.reply(ASK, (), options))
+    assert time.monotonic() - begun < 10 and len(script.seen) == 1
 
 
 def test_no_server() -> None:

@@ -12,7 +12,7 @@ from model.layers.linear import FloatLinear, Int8Linear
 from model.library import NAMES, open_model
 from model.sprig import Sprig
 from model.weights import catalogue
-from model.weights.synthetic import write_random
+from model.weights.synthetic import TINY, write_random
 
 
 def test_the_default_is_sprig_with_its_trained_side():
@@ -64,3 +64,14 @@ def test_a_folder_of_another_kind_is_refused(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "gpt_j"}))
     with pytest.raises(ValueError):
         open_model(str(tmp_path))
+
+
+def test_every_end_that_a_clover_folder_names_is_kept(tmp_path):
+    folder = write_random(tmp_path, TINY | {"eos_token_id": 256})
+    (folder / "generation_config.json").write_text(json.dumps({"eos_token_id": [258, 256]}))
+    _, tokenizer = open_model(str(folder), "fp32")
+    assert (tokenizer.end_id, tokenizer.ends) == (256, (256, 258))
+    (folder / "generation_config.json").unlink()
+    (folder / "config.json").write_text(json.dumps(TINY | {"eos_token_id": None}))
+    with pytest.raises(ValueError, match="no eos_token_id"):
+        open_model(str(folder), "fp32")

@@ -81,6 +81,7 @@ def test_without_a_begin_token_there_is_no_preview_of_nothing() -> None:
     model = tiny_llama(config=replace(CONFIG, begin_id=None))
     with pytest.raises(ValueError, match="commit a token first"):
         model.preview(Block(torch.tensor([3]), torch.tensor([True])), model.start())
+    assert not model.next_logits(model.start()).any(), "and every token may be the first"
 
 
 def test_eviction_drops_whole_strides_and_turns_the_rest() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -43,7 +44,10 @@ _STRETCHED = {
     ],
     ids=["llama", "llama3-rope-untied", "qwen2", "qwen3", "mistral"],
 )
-def test_a_saved_checkpoint_loads_and_agrees(tmp_path: Path, family: str, extra: dict[str, object]) -> None:
+@pytest.mark.parametrize("begin", [True, False])
+def test_a_saved_checkpoint_loads_and_agrees(
+    tmp_path: Path, family: str, extra: dict[str, object], begin: bool
+) -> None:
     import transformers
 
     torch.manual_seed(0)
@@ -52,10 +56,11 @@ def test_a_saved_checkpoint_loads_and_agrees(tmp_path: Path, family: str, extra:
     for parameter in theirs.parameters():  # biases start at zero and norms at one: too easy
         torch.nn.init.normal_(parameter, mean=float(parameter.ndim == 1), std=0.2)
     theirs.save_pretrained(tmp_path)
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps({"add_bos_token": begin}))
     ours = llama_from_folder(tmp_path)
     ids = some_ids(77)
     with torch.no_grad():
-        expected = theirs(torch.tensor([[0, *ids]])).logits[0, 1:]
+        expected = theirs(torch.tensor([[0, *ids] if begin else ids])).logits[0, int(begin) :]
     prefilled, _ = ours.commit(ids, ours.start())
     torch.testing.assert_close(prefilled, expected, atol=1e-4, rtol=0)
     state, steps = ours.start(), []

@@ -17,10 +17,12 @@ PREFIX = "def area(width, height):\n    return "
 SUFFIX = "\n\n\nprint(area(2, 3))\n"
 
 
-@pytest.fixture(scope="module")
-def exact(trunk: Trunk) -> Trunk:
-    """A random fp32 model under the real tokenizer: sums agree to many digits, which int8 rounding would hide."""
-    return tiny_llama(config=replace(CONFIG, vocabulary=trunk[1].vocabulary)), trunk[1]
+@pytest.fixture(scope="module", params=[CONFIG.begin_id, None], ids=["begun", "not begun"])
+def exact(trunk: Trunk, request: pytest.FixtureRequest) -> Trunk:
+    """A random fp32 model under the real tokenizer: sums agree to many digits, which int8 rounding would hide. With a
+    begin token and without."""
+    config = replace(CONFIG, vocabulary=trunk[1].vocabulary, begin_id=request.param)
+    return tiny_llama(config=config), trunk[1]
 
 
 def _plain(trunk: Trunk, text: str) -> tuple[list[int], list[float]]:

@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from model.block_side import Context, run_rows
-from model.decoding import autoregressive, draft_verify
-from model.decoding.request import Finished, Generation, Settled
+from model.decoding import autoregressive, diffusion, draft_verify
+from model.decoding.diffusion import Denoising
+from model.decoding.names import DECODERS
+from model.decoding.request import Denoised, Finished, Generation, Settled
 from model.layers.linear import FloatLinear
 from model.protocol import Block
 from model.sprig import Sprig
@@ -138,6 +140,19 @@ def test_every_way_of_drafting_writes_the_same(sprig):
         *events, finished = draft_verify.generate(sprig, ByteTokenizer(), request, drafting)
         assert [t for event in events if isinstance(event, Settled) for t in event.tokens] == plain
         assert finished.drafted > finished.accepted
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_decoder_writes_more_than_a_block_can_hold(sprig, name):
+    assert sprig.longest_block == 39
+    *events, finished = DECODERS[name](sprig, ByteTokenizer(), Generation(TEXT[:10], max_tokens=90))
+    assert finished.tokens == sum(len(event.tokens) for event in events if isinstance(event, Settled)) == 90
+
+
+@pytest.mark.parametrize(("asked", "rows"), [(None, 15), (Denoising(64), 39), (Denoising(8), 8)])
+def test_blocks_are_as_long_as_in_training_or_as_asked_for_where_they_fit(sprig, asked, rows):
+    events = diffusion.generate(sprig, ByteTokenizer(), Generation(TEXT[:10], max_tokens=60), asked)
+    assert max(len(event.tokens) for event in events if isinstance(event, Denoised)) == rows
 
 
 def test_the_successor_goes_on_from_the_last_row(sprig):

@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from model.layers.linear import FloatLinear, Int8Linear, int8_supported
 from model.memory import MemoryState
 from model.memory_store import MemoryStore
 from model.protocol import Block
 from model.sprig import Sprig
 from model.sprig_memory import format_of
+from model.weights import quantise
 from model.weights.clover_files import load_clover
 from model.weights.synthetic import TINY, write_random
 from tests.model.tiny_llama import some_ids, tiny_llama
@@ -108,6 +110,27 @@ def test_every_model_has_a_name_of_its_own() -> None:
         format_of(other).unpack(format_of(sprig()).pack(sprig().start()))
     with pytest.raises(ValueError, match="ToyModel"):
         format_of(ToyModel())
+
+
+@pytest.mark.parametrize("part", ["qkv", "output", "gate_up", "down", "head"])
+def test_a_state_of_other_projections_is_refused(part) -> None:
+    """Sizes, norms and embedding are the same."""
+    model, other = tiny_llama(), tiny_llama()
+    owner = other if part == "head" else other.layers[1]
+    setattr(owner, part, FloatLinear(getattr(owner, part).weight + 0.01))
+    with pytest.raises(ValueError, match="belongs to the model"):
+        format_of(other).unpack(format_of(model).pack(model.start()))
+
+
+@pytest.mark.skipif(not int8_supported(), reason="this processor has no FBGEMM kernels")
+def test_a_state_of_other_projections_in_int8_is_refused(tmp_path) -> None:
+    model = quantise.quantise(tiny_llama(), some_ids(64))
+    quantise.save(model, tmp_path / "m.safetensors")
+    same, other = (quantise.load(tmp_path / "m.safetensors") for _ in range(2))
+    parts = other.layers[2].qkv.parts()
+    parts["levels"][3] = -parts["levels"][3]
+    other.layers[2].qkv = Int8Linear(**parts)
+    assert format_of(same).model_id == format_of(model).model_id != format_of(other).model_id
 
 
 def test_notes_are_found_again(tmp_path) -> None:

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import string
 import sys
+from pathlib import Path
 
 import pytest
+import tokenizers
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import AddedToken, models, pre_tokenizers
 
 from model.chat import Message
 from model.chat_template import ChatML
@@ -60,3 +64,30 @@ def test_chat_layout(tokenizer: BytePairTokenizer) -> None:
     begin, end = tokenizer.special["<|im_start|>"], tokenizer.special["<|im_end|>"]
     assert (ids.count(begin), ids.count(end)) == (3, 2)
     assert tokenizer.end_id == end
+
+
+def saved(folder: Path, vocabulary: dict[str, int], **more: bool) -> Path:
+    """A `tokenizer.json` without merges, with two control tokens that nobody needs and one that ends a turn."""
+    backend = tokenizers.Tokenizer(models.BPE(vocab=vocabulary, merges=[], **more))
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    control = ("<jupyter_start>", "<jupyter_text>", "<|im_end|>")
+    backend.add_special_tokens([AddedToken(token, special=True) for token in control])
+    backend.save(str(folder / "tokenizer.json"))
+    return folder / "tokenizer.json"
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
+    pieces = ["<unk>", "▁", *(f"<0x{byte:02X}>" for byte in range(256)), *string.ascii_letters]
+    path = saved(tmp_path, {piece: index for index, piece in enumerate(pieces)}, byte_fallback=True)
+    with pytest.raises(ValueError, match=r"no byte-level BPE.*Qwen.*SentencePiece"):
+        BytePairTokenizer.from_file(path, 0)
+
+
+def test_bytes_without_a_token_take_the_places_of_control_tokens(tmp_path: Path) -> None:
+    letters = sorted(set(pre_tokenizers.ByteLevel.alphabet()) - {"ċ", "ô"})  # those of the bytes 0B and F4
+    path = saved(tmp_path, {letter: index for index, letter in enumerate(letters)})
+    tokenizer = BytePairTokenizer.from_file(path, 256)
+    text = "a\x0bb\U0010ffffc<|im_end|>"
+    assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert tokenizer.special == {"<|im_end|>": 256} and tokenizer.vocabulary == 257
+    assert not set(tokenizer.encode(text)) & set(tokenizer.special.values())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from sandbox.bare import Bare
 from sandbox.bwrap import Bwrap
 from sandbox.contract import MIB, Ending, Level, Limits, SandboxUnavailable
 from sandbox.jail import Sandbox
-from sandbox.jailed import JailBroken
+from sandbox.jailed import JailBroken, _refusal
 from sandbox.job import interpreter
 from sandbox.working_copy import INSIDE, WorkingCopy
 
@@ -249,8 +250,27 @@ def test_nothing_is_left_on_disk_or_open(any_jail: Sandbox, tree: WorkingCopy) -
 
 def test_a_tree_that_does_not_fit_is_refused(sandbox: Sandbox, tree: WorkingCopy) -> None:
     tree.write("big", bytes(4 * MIB))
-    with pytest.raises(JailBroken, match=r"No space left|File too large"):
+    with pytest.raises(JailBroken, match=r"do not fit in the sandbox.*\.coderignore|File too large"):
         sandbox.run(["true"], tree, Limits(wall_s=30, tree=2 * MIB))
+
+
+@pytest.mark.parametrize(
+    ("message", "ending", "on_disk", "told"),
+    [
+        ("full: [Errno 28] No space left on device", None, False, "room for 2 MiB and 9 files.*coderignore"),
+        ("full: [Errno 28] No space left on device", None, True, "disk filled up"),
+        ("", Ending.DISK, True, "do not fit.*coderignore"),
+        ("", Ending.TIMEOUT, False, "longer than 120 s.*coderignore"),
+        ("", Ending.MEMORY, False, "memory ran out.*coderignore"),
+        ("", Ending.CANCELLED, False, "cancelled"),
+        ("jail: no seccomp filter", None, False, "^no seccomp filter"),
+        ("", None, False, "^bwrap said so"),
+    ],
+)
+def test_why_the_command_did_not_start(message: str, ending: Ending | None, on_disk: bool, told: str) -> None:
+    refusal = _refusal(message, "bwrap said so", ending, Limits(tree=2 * MIB, inodes=9), on_disk)
+    assert isinstance(refusal, JailBroken)
+    assert re.search(told, str(refusal))
 
 
 def test_no_jail_is_never_detected_only_demanded() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.text import clean
+from sandbox.text import clean, visible
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,24 @@ def test_no_control_character_is_left(raw: str | bytes) -> None:
 @given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"]) | st.sampled_from("\t\n")))
 def test_text_without_any_stays_as_it_is(text: str) -> None:
     assert clean(text) == text
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("plain\ttext\nand ünïcode 漢字 👍\n", "plain\ttext\nand ünïcode 漢字 👍\n"),
+        ("a = 1  # \x1b]0;\nb = 2\n", "a = 1  # \\x1b]0;\nb = 2\n"),
+        ("over\rwritten", "over\\rwritten"),
+        ("windows\r\n", "windows\n"),
+        ("if admin\u202e \u2066# not", "if admin\\u202e \\u2066# not"),
+        (b"\xc2\x9b2J \xff", "\\x9b2J \ufffd"),
+    ],
+)
+def test_what_is_to_be_judged_hides_nothing(raw: str | bytes, shown: str) -> None:
+    assert visible(raw) == shown
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_what_was_written_out_needs_no_cleaning(raw: str) -> None:
+    assert clean(visible(raw)) == visible(raw)

@@ -74,6 +74,9 @@ def _server(name: str, fields: Any, path: Path) -> Server:
             raise wrong(f"{key} is of the wrong kind")
     if bool(fields.get("command")) == bool(fields.get("url")):
         raise wrong("it needs a command or a url, and not both")
+    program = next(iter(fields.get("command", ())), "")
+    if "/" in program and not program.startswith("/"):
+        raise wrong(f"{program!r} depends on where it is started: write its whole path, or its bare name")
     return Server(
         name,
         tuple(fields.get("command", ())),

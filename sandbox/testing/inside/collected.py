@@ -19,7 +19,8 @@ def run_collected(server: Server) -> None:
     settle_paths(server.root, server.settings["origin"])
     calls = Calls(server.repository)
     calls.start()
-    code = pytest.main(arguments(server.root, server.settings["arguments"]), plugins=[Resident(server, calls)])
+    plugins = [plugin.InProcess(), Resident(server, calls)]
+    code = pytest.main(arguments(server.root, server.settings["arguments"]), plugins=plugins)
     server.reply({"e": "fatal", "error": "NotCollected", "message": f"pytest ended with {int(code)}", "tail": ""})
 
 

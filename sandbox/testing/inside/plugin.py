@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from . import failures
+from . import failures, judges
 
 Emit = Callable[[dict[str, Any]], None]
 OUTPUT_LIMIT = 4000
@@ -28,17 +28,21 @@ class Events:
         self._repository = repository
         self._lines = lines
         self._alarm_s = alarm_s
+        # Held here, so that code under test that gets at the modules cannot put others in their place.
+        self._describe, self._outcome, self._output = failures.describe, outcome, _output
         self._phases: list[Any] = []
         self._failure: dict[str, Any] = {}
         self.failed = False
 
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):
-            failure = failures.describe(call.excinfo.value, self._repository)
-            self._emit({"e": "uncollected", "node": node.nodeid or ".", **failure})
+            failure = self._describe(call.excinfo.value, self._repository)
+            tests = judges.holds_tests(node)
+            self._emit({"e": "uncollected", "node": node.nodeid or ".", "tests": tests, **failure})
 
     def pytest_collection_finish(self, session: Any) -> None:
-        self._emit({"e": "collected", "nodes": [item.nodeid for item in session.items]})
+        nodes = [item.nodeid for item in session.items]
+        self._emit({"e": "collected", "nodes": nodes, "files": judges.files_of(session.items, self._repository)})
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: Any) -> Iterator[None]:
@@ -59,17 +63,17 @@ class Events:
             {
                 "e": "test",
                 "node": item.nodeid,
-                "outcome": outcome(self._phases),
+                "outcome": self._outcome(self._phases),
                 "seconds": sum(report.duration for report in self._phases),
                 "lines": ran,
-                "output": _output(failing),
+                "output": self._output(failing),
                 **(self._failure if failing else {}),
             }
         )
 
     def pytest_runtest_makereport(self, item: Any, call: Any) -> None:
         if call.excinfo is not None and not self._failure:
-            self._failure = failures.describe(call.excinfo.value, self._repository)
+            self._failure = self._describe(call.excinfo.value, self._repository)
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._phases.append(report)
@@ -77,6 +81,20 @@ class Events:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         self._emit({"e": "finish"})
+
+
+class InProcess:
+    """Keeps the tests in this process and their lines unmeasured where a plugin would have it otherwise: pytest-xdist,
+    pytest-cov. Only one that is loaded knows the option: the project may have it installed and switched off."""
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_load_initial_conftests(self, early_config: Any, args: list[str]) -> Iterator[None]:
+        if early_config.pluginmanager.hasplugin("xdist"):
+            args.append("-n0")
+        if early_config.pluginmanager.hasplugin("pytest_cov"):
+            args.append("--no-cov")
+            early_config.known_args_namespace.no_cov = True  # it goes by this, which was read before
+        yield
 
 
 class Selection:

@@ -18,9 +18,12 @@ from typing import Any
 from . import wire
 from .confine import Confinement, Temporary
 from .failures import Repository
+from .root_package import make_importable
 from .supervise import TimeLimits, adopt_orphans, supervise
 
 TAIL = 6000
+OPTIONAL = ("pytest_cov", "pytest_timeout", "xdist")
+"""Plugins whose options projects often use: where pytest does not know one, it matters whether the plugin is there."""
 Request = dict[str, Any]
 
 
@@ -111,11 +114,14 @@ class Server:
 
         settle_paths(self.root, self.settings["origin"])
 
+        send = wire.send  # as it is before any code of the project runs
+
         def emit(event: dict[str, Any]) -> None:
-            wire.send(fd, event)
+            send(fd, event)
 
         lines = collector(self.repository) if request.get("lines") else None
-        plugins: list[Any] = [plugin.Events(emit, self.repository, lines, request.get("alarm", 0.0))]
+        reporter = plugin.Events(emit, self.repository, lines, request.get("alarm", 0.0))
+        plugins: list[Any] = [plugin.InProcess(), reporter]
         if request.get("nodes"):
             plugins.append(plugin.Selection(self.root, request["nodes"]))
         if request.get("skip"):
@@ -124,8 +130,10 @@ class Server:
             plugins.append(plugin.StopAtFailure())
         if request.get("canary"):
             plugins.append(Canary())
+        installed = [name for name in OPTIONAL if importlib.util.find_spec(name)]
         code = pytest.main(arguments(self.root, self.settings["arguments"]), plugins=plugins)
-        emit({"e": "exit", "code": int(code), "modules": self._foreign_modules() if request.get("modules") else []})
+        modules = self._foreign_modules() if request.get("modules") else []
+        emit({"e": "exit", "code": int(code), "modules": modules, "installed": installed})
 
     def _foreign_modules(self) -> list[str]:
         """What is loaded by now and does not belong to the repository, in the order of its loading."""
@@ -163,10 +171,6 @@ def arguments(root: str, given: list[str]) -> list[str]:
     """pytest's arguments: the project's own options stay, bar what would hide events or leave this process."""
     forced = ["--rootdir", root, "--capture=sys", "--tb=native", "--maxfail=0", "--color=no"]
     forced += ["--continue-on-collection-errors", "-o", "cache_dir=" + os.path.join(os.environ["TMPDIR"], "cache")]
-    if importlib.util.find_spec("xdist"):
-        forced.append("-n0")
-    if importlib.util.find_spec("pytest_cov"):
-        forced.append("--no-cov")
     return [*given, *forced]
 
 
@@ -183,6 +187,7 @@ def settle_paths(root: str, origin: str) -> None:
         place = os.path.join(root, folder) if folder else root
         if os.path.isdir(place) and place not in sys.path and not os.path.exists(os.path.join(place, "__init__.py")):
             sys.path.insert(0, place)
+    make_importable(root, origin)
     sys.dont_write_bytecode = True
 
 

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def send(fd: int, message: dict[str, Any]) -> None:
-    data = memoryview(json.dumps(message).encode("ascii") + b"\n")
+def send(
+    fd: int,
+    message: dict[str, Any],
+    dumps: Callable[..., str] = json.dumps,
+    write: Callable[[int, memoryview], int] = os.write,
+) -> None:
+    """What it calls is bound here: code under test may put other functions into the modules."""
+    data = memoryview(dumps(message).encode("ascii") + b"\n")
     while data:
-        data = data[os.write(fd, data) :]
+        data = data[write(fd, data) :]
 
 
 def requests(fd: int) -> Iterator[dict[str, Any]]:

@@ -24,8 +24,8 @@ def calls(*wanted: tuple[str, dict[str, Any]]) -> Answer:
     return {"calls": [(name, json.dumps(arguments)) for name, arguments in wanted]}
 
 
-def finish(summary: str = "done") -> Answer:
-    return call("finish", summary=summary)
+def finish(summary: str = "done", **more: Any) -> Answer:
+    return call("finish", summary=summary, **more)
 
 
 def say(text: str = "", thinking: str = "") -> Answer:
@@ -34,6 +34,11 @@ def say(text: str = "", thinking: str = "") -> Answer:
 
 def malformed(tool: str, arguments: str) -> Answer:
     return {"calls": [(tool, arguments)]}
+
+
+def broken(message: str) -> Answer:
+    """What a server says that fails in the middle of an answer."""
+    return {"error": {"message": message}}
 
 
 class Server:
@@ -58,6 +63,8 @@ class Server:
 
 
 def _stream(answer: Answer) -> bytes:
+    if "error" in answer:
+        return f"data: {json.dumps(answer)}\n\n".encode()
     deltas: list[dict[str, Any]] = []
     if answer.get("thinking"):
         deltas.append({"reasoning_content": answer["thinking"]})

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from coder.agent.trajectory import Trajectory
 from coder.trust import Trust
-from tests.coder.agent.scripted import call, calls, finish, malformed, say
+from tests.coder.agent.scripted import broken, call, calls, finish, malformed, say
 
 
 def test_an_edit_of_several_files_is_one_diff(coder) -> None:
@@ -121,12 +122,39 @@ def test_errors_of_tools_go_back_to_the_model(coder) -> None:
             ("list", {"folder": "no"}),
             ("run", {"argv": ["no-such-program"]}),
         ),
-        finish("could not"),
+        finish("could not", done=False),
     ]
-    assert coder.do("break", script=script).status == 0
+    ended = coder.do("break", script=script)
+    assert ended.status == 11 and "not finished: could not" in ended.stderr
     kinds = [(text.partition("\n")[0]) for text in coder.server.results()]
     assert kinds == ["failed", "refused", "done", "refused", "failed", "failed", "failed"]
     assert "read pkg/a.py first" in coder.server.results()[1]
+
+
+def test_an_odd_call_does_not_end_the_task(coder) -> None:
+    everywhere = [("search", {"text": "one", "files": glob}) for glob in (".", "./", "**/", "pkg/**/*.py")]
+    long, half = "a" * 300, "\ud800"
+    cannot = [("read", {"path": long}), ("list", {"folder": long}), ("write", {"path": long, "text": ""})]
+    cannot += [("read", {"path": half}), ("write", {"path": "new.txt", "text": half}), ("search", {"text": half})]
+    script = [calls(*everywhere, *cannot), say(f"half {half}"), finish(f"looked {half}")]
+    done = coder.do("look", "--apply", script=script)
+    assert done.status == 0 and done.stdout == "looked ?\n", done.stderr
+    results = coder.server.results()
+    assert all(text.startswith("done") and "pkg/a.py:1: " in text for text in results[:4]), results
+    assert [text.partition("\n")[0] for text in results[4:]] == ["failed"] * 6
+    assert "half ?" in [turn["content"] for turn in coder.server.seen[-1]]
+
+
+def test_a_task_that_is_given_up_is_not_done(coder) -> None:
+    before = coder.tree()
+    script = [call("write", path="new.txt", text="1\n"), finish("there is no such class", done=False)]
+    ended = coder.do("rename it", "--apply", script=script)
+    assert ended.status == 11 and "not finished: there is no such class" in ended.stderr
+    assert "+1" in ended.stdout and coder.tree() == before
+    assert "given up" in coder("tasks", "list").stdout
+    coder.server.script = [finish("found it")]
+    assert coder("tasks", "resume", "1", *coder.named, "--apply").status == 0
+    assert coder.tree()["new.txt"] == b"1\n"
 
 
 def test_a_malformed_call_is_repaired_once_then_refused(coder) -> None:
@@ -322,6 +350,23 @@ def test_a_server_that_fails_is_said_so(coder) -> None:
     assert done.status == 9 and done.events[-1]["status"] == "model_failed"
 
 
+def test_what_a_server_says_back_is_redacted(coder) -> None:
+    key = "sk-" + "a1" * 20
+    done = coder.do("x", script=[broken(f"bad key {key}\x1b[2J, not served")])
+    assert done.status == 9 and "bad key" in done.stderr and key not in done.stderr
+    (task,) = (coder.home / "state" / "tasks").glob("*/task.json")
+    assert "not served" in task.read_text() and key not in task.read_text() and "u001b" not in task.read_text()
+
+
+def test_one_task_is_worked_on_by_one_process(coder) -> None:
+    assert coder.do("work", "--max-steps", "1", script=[call("list")]).status == 11
+    coder.server.script = [finish("done now")]
+    with Trajectory.open(coder.home / "state", "1").held():
+        second = coder("tasks", "resume", "1", *coder.named)
+    assert second.status == 10 and "works on task 1" in second.stderr and coder.server.script
+    assert coder("tasks", "resume", "1", *coder.named).status == 0
+
+
 def test_files_that_the_user_edits_meanwhile_are_a_conflict(coder) -> None:
     def edit(messages):
         (coder.project / "notes.txt").write_text("the user's\n")
@@ -364,6 +409,15 @@ def test_pytest_judges_a_change(coder) -> None:
     edit = call("replace", path="pkg/a.py", old="return 1", new="return 2 - 1")
     done = coder.do("change", "--apply", script=[call("read", path="pkg/a.py"), edit, finish()])
     assert done.status == 0 and "passes 1 test" in done.stderr
+
+
+def test_tests_are_told_by_what_ran_and_not_by_their_names(coder) -> None:
+    (coder.project / "pytest.ini").write_text("[pytest]\npython_files = test_*.py check_*.py\n")
+    (coder.project / "test_a.py").write_text("from pkg.a import one\n\n\ndef test_one():\n    assert one() == 1\n")
+    (coder.project / "check_a.py").write_text("from pkg.a import one\n\n\ndef test_more():\n    assert one() < 2\n")
+    edit = call("replace", path="check_a.py", old="one() < 2", new="one()")
+    done = coder.do("change", "--apply", script=[call("read", path="check_a.py"), edit, finish()])
+    assert done.status == 0 and "changes tests" in done.stderr
 
 
 def test_keep_going_then_drop(coder) -> None:

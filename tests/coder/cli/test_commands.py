@@ -82,11 +82,42 @@ def test_trust_guards_settings(coder, project):
     assert coder("fix").status == ExitStatus.UNTRUSTED
 
 
+def test_a_linked_settings_file_sets_nothing_and_that_is_said(coder, project):
+    (project / "elsewhere").write_text("timeout = 7\n")
+    (project / "coder.toml").symlink_to("elsewhere")
+    done = coder("fix")
+    assert done.status == ExitStatus.NOT_APPLIED
+    assert "coder.toml is left out: it is a symbolic link or not a regular file" in done.stderr
+    shown = coder("config", "--json")
+    assert json.loads(shown.stdout)["timeout"]["source"] == "default" and "left out" in shown.stderr
+
+
 def test_a_user_who_is_there_is_asked_and_sees_the_file(coder, project):
     (project / "coder.toml").write_text("timeout = 7\n")
     done = coder("fix", answers="n\n")
     assert done.status == ExitStatus.UNTRUSTED and "timeout = 7" in done.stderr
     assert coder("fix", answers="y\nq\n").status == ExitStatus.NOT_APPLIED
+    assert coder("trust", "--check").status == ExitStatus.DONE
+
+
+def test_nothing_is_hidden_from_who_is_asked_for_trust(coder, project):
+    (project / "coder.toml").write_text('timeout = 7  # \x1b]0;\npython = "/usr/bin/env"\n')
+    done = coder("fix", answers="n\n")
+    assert done.status == ExitStatus.UNTRUSTED and "\x1b]" not in done.stderr
+    assert "timeout = 7  # \\x1b]0;" in done.stderr and 'python = "/usr/bin/env"' in done.stderr
+
+
+def test_trust_is_for_what_was_shown(coder, project, monkeypatch):
+    (project / "coder.toml").write_text("timeout = 7\n")
+
+    def ask(environment, question, answers):
+        (project / "coder.toml").write_text("timeout = 8\n")
+        return "y"
+
+    monkeypatch.setattr("coder.environment.Environment.ask", ask)
+    done = coder("fix", answers="")
+    assert done.status == ExitStatus.UNTRUSTED and "changed since" in done.stderr
+    (project / "coder.toml").write_text("timeout = 7\n")
     assert coder("trust", "--check").status == ExitStatus.DONE
 
 
@@ -119,6 +150,21 @@ def test_log_of_nothing(coder):
     done = coder("log")
     assert done.status == ExitStatus.DONE and "no changes yet" in done.stderr
     assert coder("redo").status == ExitStatus.CONFLICT
+
+
+def test_log_and_config_show_what_others_wrote_as_it_is(coder, project):
+    from coder.journal import Journal
+    from coder.patch import Change, Version
+
+    note = "xs[i] [/] :b: \x1b[2J"
+    Journal(project, coder.home / "state").apply([Change("[red]new.py", None, Version(b"x\n"))], note)
+    done = coder("log")
+    assert done.status == ExitStatus.DONE
+    assert "xs[i] [/] :b:" in done.stdout and "[red]new.py" in done.stdout and "\x1b" not in done.stdout
+    assert json.loads(coder("log", "--json").stdout)["note"] == note
+    (coder.home / "config").mkdir(parents=True)
+    (coder.home / "config/config.toml").write_text('pytest_args = ["[/]", "[x]"]\n')
+    assert '["[/]", "[x]"]' in coder("config").stdout
 
 
 def test_a_state_folder_that_cannot_be_written(coder):

@@ -96,6 +96,31 @@ def test_a_script_as_the_test_command(tmp_path):
     assert again.status == ExitStatus.NOTHING_FAILING
 
 
+CHECKS = "from cart import largest\n\n\ndef test_largest():\n    assert largest([1, 3, 2]) == 3\n"
+
+
+def test_tests_that_pytest_would_not_find_by_itself(tmp_path):
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "cart.py").write_text(LARGEST)
+    (project / "checks.py").write_text(CHECKS)
+    coder = Program(tmp_path / "home", project)
+    lost = coder("fix", "--no-model")
+    assert lost.status == ExitStatus.TESTS_NOT_RUN and "--test" in lost.stderr
+    alone = coder("fix", "--dry-run", "--no-model", "--test", "checks.py")
+    assert alone.status == ExitStatus.NOT_APPLIED and "1 failing test now passes, confirmed" in alone.stderr
+    (project / "test_cart.py").write_text("import cart\n\n\ndef test_one():\n    assert cart.largest([5]) == 5\n")
+    done = coder("fix", "--apply", "--no-model", "--test", "./checks.py::test_largest")
+    assert done.status == ExitStatus.DONE, done.stderr
+    assert "1 failing test now passes, 1 other still passes" in done.stderr
+    names = {}
+    exec((project / "cart.py").read_text(), names)
+    assert names["largest"]([2, 9, 4]) == 9
+    assert (project / "checks.py").read_text() == CHECKS
+    wrong = coder("fix", "--no-model", "--test", "cart.py")
+    assert wrong.status == ExitStatus.USAGE and "no test is named cart.py" in wrong.stderr
+
+
 def test_a_reader_that_leaves_early_ends_it(timesheet, tmp_path):
     scratch = tmp_path / "scratch"
     scratch.mkdir()

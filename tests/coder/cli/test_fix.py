@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import errno
 import subprocess
+import sys
 
 import pytest
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.patch import Version
+from sandbox.jailed import JailBroken
 from sandbox.testing.report import TestsNotRun
 from tests.coder.cli.harness import FakeTester, fake_search, report
 
@@ -43,6 +46,27 @@ def test_apply_undo_redo_log(coder, project):
     refused = coder("undo")
     assert refused.status == ExitStatus.CONFLICT and "a.py" in refused.stderr
     assert (project / "a.py").read_text() == "mine\n"
+
+
+def test_undo_and_log_from_a_folder_within_the_project(coder, project):
+    coder("fix", "--apply")
+    coder.project = project / "sub"
+    coder.project.mkdir()
+    done = coder("log")
+    assert "`min` → `max` in clamp" in done.stdout and f"in {project}:" in done.stderr
+    assert coder("log", "--json").stderr == ""
+    assert coder("undo", "--dry-run").stdout.splitlines()[-1].startswith("+    return min")
+    done = coder("undo")
+    assert done.status == ExitStatus.DONE and f"in {project}:" in done.stderr
+    assert (project / "a.py").read_bytes() == OLD
+    assert coder("redo", "..").status == ExitStatus.DONE and (project / "a.py").read_bytes() == NEW
+
+
+def test_undo_where_nothing_was_changed_leaves_no_trace(coder, project):
+    (project / "sub").mkdir()
+    for path in ".", "sub", "nowhere":
+        assert coder("undo", path).status == ExitStatus.CONFLICT
+    assert not (coder.home / "state" / "journal").exists()
 
 
 @pytest.mark.parametrize(
@@ -89,24 +113,101 @@ def test_tokens_are_taken_out_of_json(coder):
     assert "ghp_" not in coder("fix", "--json").stdout
 
 
-def test_commit(coder, project):
-    def git(*arguments):
+def test_json_ends_with_a_result_whatever_happens(coder):
+    coder.parts["search"] = lambda context, listener: 1 / 0
+    done = coder("fix", "--json")
+    assert done.events[-1]["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR
+    assert "ZeroDivisionError" in done.events[-1]["message"] and "ZeroDivisionError" in done.stderr
+    again = coder("do", "fix the failing tests", "--json")
+    assert again.status == ExitStatus.INTERNAL_ERROR
+    assert [event["type"] for event in again.events].count("result") == 1
+
+    def full(context, listener):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    coder.parts["search"] = full
+    done = coder("fix", "--json")
+    assert done.events[-1]["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR
+    assert "the disk is full" in done.events[-1]["message"] and "the disk is full" in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--nonsense"], ["--timeout", "soon"], ["--timeout", "-1"], ["none"]])
+def test_json_ends_with_a_result_for_wrong_arguments_too(coder, options):
+    done = coder("fix", "--json", *options)
+    assert [event["status"] for event in done.events] == ["usage"]
+    assert done.events[0]["exit_code"] == done.status == ExitStatus.USAGE and done.events[0]["message"]
+
+
+def test_json_never_asks_for_trust(coder, project):
+    (project / "coder.toml").write_text("timeout = 7\n")
+    for words in ["fix"], ["do", "fix the failing tests"]:
+        done = coder(*words, "--json", answers="y\n")
+        assert [event["status"] for event in done.events] == ["untrusted"]
+        assert done.status == ExitStatus.UNTRUSTED and done.stderr == ""
+    assert coder("trust", "--check").status == ExitStatus.UNTRUSTED
+
+
+@pytest.fixture
+def git(project):
+    """Runs git in the project, with an identity."""
+
+    def run(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
         done = subprocess.run(["git", *identity, *arguments], cwd=project, check=True, capture_output=True, text=True)
         return done.stdout
 
-    assert coder("fix", "--apply", "--commit").status == ExitStatus.USAGE
+    return run
+
+
+@pytest.fixture
+def committed(git):
+    """The project as the first commit of a repository."""
     git("init", "-q")
     git("config", "user.name", "n")
     git("config", "user.email", "e@example.org")
     git("add", ".")
     git("commit", "-qm", "first")
+
+
+def test_commit(coder, git, committed):
     assert coder("fix", "--apply").status == 0
     assert git("log", "--format=%s") == "first\n"
     coder("undo")
     assert coder("fix", "--apply", "--commit").status == 0
     assert git("log", "--format=%s") == "Fix: `min` → `max` in clamp\nfirst\n"
     assert PROOF in git("log", "-1", "--format=%b")
+
+
+def test_that_there_is_nothing_to_commit_to_is_known_before_the_search(coder):
+    searched = []
+    coder.parts["search"] = lambda context, listener: searched.append(context) or []
+    done = coder("fix", "--apply", "--commit")
+    assert done.status == ExitStatus.USAGE and "no git repository" in done.stderr and not searched
+    assert coder("fix", "--dry-run", "--commit").status == ExitStatus.NOT_REPAIRED and searched
+
+
+def test_a_commit_that_would_take_the_users_own_changes_along_is_a_conflict(coder, project, git, committed):
+    (project / "a.py").write_bytes(OLD + b"# mine\r\n")
+    done = coder("fix", "--apply", "--commit")
+    assert done.status == ExitStatus.CONFLICT and "a.py had changes of your own" in done.stderr
+    assert (project / "a.py").read_bytes() == OLD + b"# mine\r\n" and "+    return max(x, 0)" in done.stdout
+    assert "no changes yet" in coder("log").stderr
+    told = coder("fix", "--apply", "--commit", "--json").events
+    assert [event["type"] for event in told][-2:] == ["patch", "result"] and told[-1]["status"] == "conflict"
+    assert git("log", "--format=%s") == "first\n"
+
+
+def test_what_was_written_is_told_also_where_git_refuses_the_commit(coder, project, git, committed):
+    hook = project / ".git" / "hooks" / "pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    done = coder("fix", "--apply", "--commit", "--json")
+    applied, result = done.events[-2:]
+    assert (applied["type"], applied["paths"], applied["commit"]) == ("applied", ["a.py"], "")
+    assert result["exit_code"] == done.status == ExitStatus.INTERNAL_ERROR and "did not commit" in result["message"]
+    assert (project / "a.py").read_bytes() == NEW and git("log", "--format=%s") == "first\n"
+    assert coder("undo").status == 0 and (project / "a.py").read_bytes() == OLD
 
 
 def test_a_file_edited_during_the_search_is_a_conflict(coder, project):
@@ -164,6 +265,7 @@ def test_a_module_of_the_project_that_is_missing_is_a_fault_like_any_other(coder
         (["t.py::C::b"], ("t.py::C::b[1]",)),
         (["sub/"], ("sub/u.py::a",)),
         (["t.py::a", "sub"], ("t.py::a", "sub/u.py::a")),
+        (["./t.py::a", "sub/../sub/u.py"], ("t.py::a", "sub/u.py::a")),
     ],
 )
 def test_chosen_tests(coder, wanted, targets):
@@ -174,9 +276,47 @@ def test_chosen_tests(coder, wanted, targets):
     assert seen == [targets]
 
 
+def test_a_test_by_its_whole_path(coder, project):
+    seen = []
+    coder.parts["search"] = lambda context, listener: seen.append(context.targets) or []
+    coder("fix", "--test", f"{project}/test_a.py::test_one")
+    assert seen == [("test_a.py::test_one",)]
+
+
+def test_a_module_that_lies_outside_of_the_project_is_not_called_missing_alone(coder, project, tmp_path):
+    environment, sibling = tmp_path / "venv", tmp_path / "sibling"
+    for folder in environment / "bin", environment / "lib/python3.12/site-packages", sibling / "other":
+        folder.mkdir(parents=True)
+    (environment / "bin/python").symlink_to(sys.executable)
+    (environment / "lib/python3.12/site-packages/other.pth").write_text(f"{sibling}\n")
+    coder.tester = FakeTester([report("t.py", "error", collected=False, missing_module="other")])
+    done = coder("fix", "--python", str(environment))
+    assert done.status == ExitStatus.TESTS_NOT_RUN
+    assert f"editable form from {sibling}/other" in done.stderr and "Install them there" not in done.stderr
+
+
 def test_a_test_that_does_not_exist(coder):
-    done = coder("fix", "--test", "nowhere.py")
-    assert done.status == ExitStatus.NOTHING_FAILING and "no test is named nowhere.py" in done.stderr
+    for names in ["nowhere.py"], ["test_a.py", "nowhere.py"], ["test_a.py::test_none"]:
+        done = coder("fix", *(word for name in names for word in ("--test", name)))
+        assert done.status == ExitStatus.USAGE
+        assert f"no test is named {names[-1]}" in done.stderr and "tests/test_cart.py" in done.stderr
+    outside = coder("fix", "--test", "../test_a.py")
+    assert outside.status == ExitStatus.USAGE and "is not in" in outside.stderr
+    passing = coder("fix", "--test", "test_a.py::test_two")
+    assert passing.status == ExitStatus.NOTHING_FAILING and "no failing test is named" in passing.stderr
+
+
+@pytest.mark.parametrize(
+    "options, said",
+    [(["--test", "test_a.py"], "tests can be named for pytest"), (["--", "-x"], "what follows `--` is for pytest")],
+)
+def test_what_only_pytest_understands_is_refused_for_another_command(coder, options, said):
+    done = coder("fix", "--test-cmd", "make check", *options)
+    assert done.status == ExitStatus.USAGE and said in done.stderr and "`make check` decides" in done.stderr
+    (coder.home / "config").mkdir(parents=True)
+    (coder.home / "config/config.toml").write_text('test_command = "make all"\n')
+    done = coder("fix", *options)
+    assert done.status == ExitStatus.USAGE and "`make all` decides" in done.stderr
 
 
 def test_limits_and_arguments_reach_the_engine(coder):
@@ -223,6 +363,19 @@ def test_failures_of_the_parts(coder):
     assert done.status == ExitStatus.NO_SANDBOX and "install bubblewrap" in done.stderr
 
 
+def test_a_sandbox_that_breaks_is_told_and_no_bug(coder):
+    def broken(*arguments, **named):
+        raise JailBroken("the files do not fit in the sandbox: name folders that no test needs in .coderignore")
+
+    coder.parts["search"] = broken
+    in_the_search = coder("fix")
+    coder.tester.baseline = broken
+    for done in in_the_search, coder("fix"):
+        assert done.status == ExitStatus.TESTS_NOT_RUN and ".coderignore" in done.stderr
+        assert "bug" not in done.stderr
+    assert coder.tester.closed
+
+
 def test_interruption_and_bugs(coder, project):
     def interrupt(context, listener):
         raise KeyboardInterrupt
@@ -238,8 +391,6 @@ def test_interruption_and_bugs(coder, project):
 
 
 def test_a_full_disk_while_copying(coder, monkeypatch):
-    import errno
-
     from sandbox.working_copy import WorkingCopy
 
     def full(root, files):

@@ -67,3 +67,15 @@ def test_an_edit_of_a_changed_base_is_judged_against_the_original() -> None:
     assert not normaliser.new(proposal("a < b", "a == b", changed), base)
     assert normaliser.new(proposal("a < b", "a <= b", changed), base)
     assert not normaliser.new(proposal("a == b", "a <= b"), originals)
+
+
+@pytest.mark.parametrize(
+    ("line", "writable"),
+    [("# coding: latin-1\n", "é"), ("#!/usr/bin/python\n# -*- coding: ascii -*-\n", "e"), ("", "é€"), ("# no\n", "é€")],
+)
+def test_what_the_encoding_of_the_file_lacks_is_no_candidate(line: str, writable: str) -> None:
+    text = f"{line}def f():\n    return 'a'\n"
+    sources = {"m.py": Source("m.py", text)}
+    for character in "eé€":
+        change = proposal("'a'", f"'{character}'", text)
+        assert Normaliser(sources).new(change, sources) == (character in writable or character == "e")

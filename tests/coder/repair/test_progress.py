@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from coder.repair.progress import PROBED, Course, Progress
-from sandbox.testing.report import Baseline, Frame, Outcome, TestReport, Trial, Way
+from sandbox.testing.report import Baseline, Frame, Oracle, Outcome, TestReport, Trial, Way
 
 
 def failing(name: str, seconds: float, error: str, lines: set[int], *frames: Frame) -> TestReport:
@@ -46,3 +48,13 @@ def test_a_test_that_passes_or_comes_further_or_fails_by_itself_is_progress() ->
     assert course.reached(trial("t.py::broke", here)) > course.start
     assert course.reached(trial("t.py::broke", further, BROKE)) > course.start
     assert COURSE.reached(trial("t.py::quick", here, passed=("t.py::broke",))) > COURSE.start
+
+
+def test_only_a_command_is_judged_by_all_the_files_that_it_runs() -> None:
+    here, helper = Frame("t.py", 5, "broke"), Frame("more.py", 90, "check")
+    alone = Baseline({REPORTS[2].node: REPORTS[2]}, 1.0, test_files=("t.py", "more.py"))
+    course = Course(alone, tuple(alone.tests), {"m.py"})
+    assert course.reached(trial("t.py::broke", here, helper)).line == 5
+    command = replace(alone, oracle=Oracle.EXIT_CODE)
+    course = Course(command, tuple(command.tests), {"m.py"})
+    assert course.reached(trial("t.py::broke", here, helper)).line == 90

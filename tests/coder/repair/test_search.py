@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -143,3 +144,14 @@ def test_protected_files_are_not_edited() -> None:
     tester = ScriptedTester("tests/helpers.py", ONE_SLIP, lambda text: 1)
     assert search(context(tester)) == []
     assert tester.tried == []
+
+
+def test_files_that_hold_the_tests_are_not_edited_whatever_their_names() -> None:
+    tester = ScriptedTester("checks.py", ONE_SLIP, lambda text: 1)
+    given = context(tester)
+    given.baseline = replace(given.baseline, test_files=("checks.py",))
+    assert search(given) == []
+    assert tester.tried == []
+    allowed = context(tester, allow_tests=True)
+    allowed.baseline = given.baseline
+    assert len(search(allowed)) == 1

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from coder.repository.reading_order import reading_order
+from coder.repository.reading_order import imported, modules_of, reading_order
 from coder.repository.symbols import outline
 
 FILES = {
@@ -55,3 +55,15 @@ def test_the_base_does_not_depend_on_the_task():
 
 def test_relative_javascript_imports_count():
     assert set(reading_order(OUTLINES, {"web/main.js": 1.0}, near=2)[-2:]) == {"web/main.js", "web/draw.js"}
+
+
+def test_which_files_a_file_imports():
+    modules = modules_of(FILES)
+
+    def of(path):
+        return set(imported(path, OUTLINES[path].imports, modules))
+
+    assert of("src/shop/cart.py") == {"src/shop/price.py", "src/shop/__init__.py", "src/shop/tax.py"}
+    assert of("tests/test_cart.py") == {"src/shop/cart.py"}
+    assert of("web/main.js") == {"web/draw.js"}
+    assert of("src/shop/tax.py") == set()

@@ -10,6 +10,7 @@ from coder.exit_status import ExitStatus
 from coder.failure import Failure
 from coder.repository import Repository, repository
 from coder.repository.gate import Refused
+from sandbox.working_copy import WorkingCopy
 
 
 def put(root, *paths, text="x\n"):
@@ -109,6 +110,51 @@ def test_a_tracked_file_counts_even_when_ignored_and_rules_above_hold(tmp_path):
     project = Repository(tmp_path / "inner")
     assert project.files == ("a.py", "data.log")
     assert project.read("data.log").data == b"x\n"
+
+
+def test_names_that_cannot_be_printed_are_for_the_tests_only(tmp_path):
+    put(tmp_path, "a.py", "tests/data/no\u00a0break.txt", "tests/new\nline/x.txt")
+    with open(os.fsencode(tmp_path) + b"/tests/\xff.txt", "w") as file:
+        file.write("x\n")
+    (tmp_path / ".coderignore").write_text("*.txt\n")
+    assert Repository(tmp_path).runtime_files == (".coderignore", "a.py")
+    (tmp_path / ".coderignore").unlink()
+    project = Repository(tmp_path)
+    assert project.files == ("a.py",)
+    assert set(project.runtime_files) - set(project.files) == {
+        "tests/data/no\u00a0break.txt",
+        "tests/new\nline/x.txt",
+        "tests/\udcff.txt",
+    }
+    with WorkingCopy.of(project.root, project.runtime_files) as tree:
+        assert all((tree.root / path).read_text() == "x\n" for path in project.runtime_files)
+
+
+@pytest.mark.parametrize("place", ["named", "default"])
+def test_what_the_user_ignores_everywhere_is_not_read(tmp_path, monkeypatch, place):
+    home, root = tmp_path / "home", tmp_path / "project"
+    put(root, "a.py", "a.log", "kept.log", "inner/b.log")
+    git(root, "init", "-q")
+    (root / ".gitignore").write_text("!kept.log\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    put(home, ".config/git/ignore" if place == "default" else "mine", text="*.log\n")
+    if place == "named":
+        put(home, ".gitconfig", text="[core]\n\texcludesFile = ~/mine\n")
+    assert Repository(root).files == (".gitignore", "a.py", "kept.log")
+    assert Repository(root / "inner").files == ()
+    (root / ".git").rename(root / "gone")
+    assert "a.log" in Repository(root).files, "without git nothing of its counts but .gitignore"
+
+
+def test_a_repository_names_no_file_of_rules(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    root = tmp_path / "project"
+    put(root, "a.py")
+    git(root, "init", "-q")
+    git(root, "config", "core.excludesFile", "/dev/zero")
+    assert Repository(root).files == ("a.py",)
 
 
 def test_not_a_project(tmp_path):

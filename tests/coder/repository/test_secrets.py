@@ -28,6 +28,11 @@ def test_redact(token):
     assert redact(f"before {token} after") == "before [redacted] after"
 
 
+def test_lines_can_be_kept():
+    key = "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----"
+    assert redact(f"a {key} b\nc", keep_lines=True) == "a [redacted]\n\n b\nc"
+
+
 def test_ordinary_text_stays():
     text = "sk-short, risk-averse, AKIA, def ghp_x(): pass, 0123456789abcdef0123456789abcdef"
     assert redact(text) == text

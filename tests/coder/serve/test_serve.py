@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import httpx
@@ -117,6 +118,15 @@ def test_json_schema(client) -> None:
         model="toy", messages=ASK, response_format={"type": "json_object"}, max_tokens=12
     )
     assert isinstance(json.loads(reply.choices[0].message.content), dict)
+    reply = client.chat.completions.create(
+        model="toy",
+        messages=ASK,
+        response_format={"type": "json_object"},
+        tools=TOOLS,
+        tool_choice="none",
+        max_tokens=12,
+    )
+    assert isinstance(json.loads(reply.choices[0].message.content), dict)
 
 
 def test_completions_and_suffix(client) -> None:
@@ -140,6 +150,7 @@ def test_completions_and_suffix(client) -> None:
         ({"logprobs": True}, "logprobs"),
         ({"tool_choice": {"type": "function", "function": {"name": "gone"}}}, "tool_choice"),
         ({"response_format": {"type": "xml"}}, "response_format"),
+        ({"response_format": {"type": "json_object"}, "tools": TOOLS}, "response_format"),
         ({"frequency_penalty": 0.5}, "frequency_penalty"),
     ],
 )
@@ -196,6 +207,27 @@ def test_a_client_that_goes_away_frees_the_model(stream) -> None:
         passes = model.passes
         time.sleep(0.2)
         assert model.passes == passes
+
+
+def test_many_wait_while_a_stream_goes_on() -> None:
+    """More than there are threads: each gets its answer in turn, and who leaves the line holds up nobody."""
+    model = Endless(vocabulary=259, seed=3)
+    long = {"messages": ASK, "max_tokens": 300, "temperature": 1, "seed": 1, "stream": True}
+    short = {"messages": ASK, "max_tokens": 2, "temperature": 0}
+    unbounded = httpx.Limits(max_connections=None)
+    with (
+        serving(model) as address,
+        httpx.Client(base_url=address, timeout=60, limits=unbounded) as client,
+        ThreadPoolExecutor(61) as pool,
+        client.stream("POST", "/chat/completions", json=long) as answer,
+    ):
+        lines = answer.iter_lines()
+        assert next(lines).startswith("data:")
+        waiting = [pool.submit(client.post, "/chat/completions", json=short) for _ in range(60)]
+        leaving = pool.submit(client.post, "/chat/completions", json=short, timeout=0.2)
+        assert isinstance(leaving.exception(), httpx.ReadTimeout)
+        assert [line for line in lines if line][-1] == "data: [DONE]"
+        assert [one.result().status_code for one in waiting] == [200] * 60
 
 
 def test_our_own_client_and_our_own_server(url) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
-from model.decoding import autoregressive, draft_verify
-from model.decoding.request import Finished, Generation, Settled
+from model.decoding import autoregressive, diffusion, draft_verify
+from model.decoding.diffusion import Denoising
+from model.decoding.names import DECODERS
+from model.decoding.request import Finished, Generation, Settled, text_of
 from tests.model.toy import ByteTokenizer, RewindableToy, ToyModel
 
 TOKENIZER = ByteTokenizer()
@@ -46,3 +48,17 @@ def test_solid_text_has_no_white_space_first_and_says_how_unlikely_it_was():
     assert text.startswith(b"  y ")
     assert confidence[2] == pytest.approx(0.05, abs=0.005)
     assert write(draft_verify, Blank(), begin=b"  ")[0] == b" " * 12
+
+
+@pytest.mark.parametrize("name", DECODERS)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_decoder_begins_as_it_must(name, seed):
+    request = Generation(TOKENIZER.encode("ab"), max_tokens=12, begin=b"  x = ", solid=True)
+    text, done = text_of(DECODERS[name](ToyModel(seed=seed), TOKENIZER, request))
+    assert text.startswith("  x = ") and not text.encode()[6:7].isspace() and done.tokens <= 12
+
+
+def test_a_beginning_may_be_longer_than_a_block():
+    request = Generation(TOKENIZER.encode("ab"), max_tokens=12, begin=b"beginning")
+    text, _ = text_of(diffusion.generate(ToyModel(), TOKENIZER, request, Denoising(4)))
+    assert text.startswith("beginning")

@@ -49,6 +49,14 @@ def test_a_later_try_draws_another_text() -> None:
     assert written_text(iter(events)) == seen[1]
 
 
+def test_what_the_text_must_begin_with_may_take_several_blocks() -> None:
+    tokenizer = ByteTokenizer()
+    request = Generation(tokenizer.encode(PROMPT), max_tokens=12, begin=b"return ", solid=True)
+    events = generate(ToyModel(), tokenizer, request, [65], lambda text: True, Filling((12,), block=3))
+    text = written_text(events)
+    assert text is not None and text.startswith("return ") and not text.encode()[7:8].isspace()
+
+
 def test_the_length_is_found() -> None:
     filling = replace(FILLING, lengths=(4, 9, 30))
     sure = [0.2] * 4 + [0.99] * 5 + [0.1] * 40

@@ -182,6 +182,22 @@ def test_infill_finds_the_length(judged) -> None:
         assert text == "mid" and done.reason is Reason.STOP
 
 
+@pytest.mark.parametrize(("limit", "written", "reason"), [(20, 20, Reason.LENGTH), (200, 50, Reason.STOP)])
+def test_infill_looks_at_longer_gaps_where_the_longest_does_best(limit, written, reason) -> None:
+    infilling = Infilling(lengths=(1, 2, 4, 8), judged=1, bias=lambda length: 1 / length)
+    request = Generation(prompt=PROMPT, max_tokens=limit)
+    text, done = text_of(infill.generate(scripted("x" * 50), TOKENIZER, request, [1, 2], infilling))
+    assert (text, done.reason) == ("x" * written, reason)
+
+
+def test_infill_does_not_prefer_the_shortest_for_being_short(monkeypatch) -> None:
+    monkeypatch.setattr(infill, "likelihood", lambda model, before, last, tokens: -0.4 * len(tokens))
+    infilling = Infilling(lengths=(2, 5), judged=9)
+    request = Generation(prompt=PROMPT, max_tokens=5)
+    assert text_of(infill.generate(scripted("abcdefgh"), TOKENIZER, request, [1, 2], infilling))[0] == "abcde"
+    assert infill.worth(-2.0, 4) == 0.0
+
+
 def test_infill_shows_the_model_its_right_context() -> None:
     seen: list[list[int]] = []
     model = Gap(seed=8)

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from model.decoding import blockwise
+from model.decoding.blockwise import Filling
 from model.decoding.diffusion import Denoising
 from model.decoding.diffusion import generate as diffuse
 from model.decoding.grammar import Grammar, GrammarError
@@ -15,7 +17,7 @@ from model.decoding.infill import generate as fill
 from model.decoding.names import DECODERS
 from model.decoding.request import Generation, Reason, text_of
 from model.schema import closed, mismatch
-from tests.model.toy import ByteTokenizer, ScriptedModel, ToyModel
+from tests.model.toy import ByteTokenizer, ChatByteTokenizer, ScriptedModel, ToyModel
 
 TOKENIZER = ByteTokenizer()
 SCHEMA = closed(
@@ -124,8 +126,60 @@ def test_infill_under_a_grammar() -> None:
     assert re.fullmatch(r"[0-9]{1,6}", text)
 
 
+@pytest.mark.parametrize("jointly", [False, True])
+def test_lengths_that_hold_no_text_of_the_grammar_are_left_out(jointly) -> None:
+    grammar = Grammar.lark(TOKENIZER, "start: /[0-9]{4,6}/")
+    request = Generation(prompt=[1, 2], max_tokens=10, grammar=grammar)
+    for lengths in ((1, 2, 4, 6), (1, 2)):
+        text, _ = text_of(fill(ToyModel(), TOKENIZER, request, [3, 4], Infilling(lengths=lengths, jointly=jointly)))
+        assert re.fullmatch(r"[0-9]{4,6}", text)
+    with pytest.raises(GrammarError, match="shortest"):
+        list(fill(ToyModel(), TOKENIZER, Generation(prompt=[1], max_tokens=3, grammar=grammar), [3]))
+
+
+@pytest.mark.parametrize("refused", [0, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_one_grammar_holds_over_all_blocks(refused, seed) -> None:
+    """Also where a block did not pass and was written again."""
+    seen: list[str] = []
+
+    def gate(text: str) -> bool:
+        seen.append(text)
+        return len(seen) != refused
+
+    grammar = Grammar.json_schema(TOKENIZER, SCHEMA)
+    request = Generation(prompt=[1, 2], max_tokens=80, seed=seed, grammar=grammar)
+    events = list(blockwise.generate(ToyModel(seed=seed), TOKENIZER, request, [3], gate, Filling((9, 60), 16)))
+    text = blockwise.written_text(iter(events))
+    assert text is not None and mismatch(json.loads(text), SCHEMA) is None
+    assert sum(isinstance(event, blockwise.BlockEnd) for event in events) > 1
+
+
 def test_a_token_outside_the_grammar_is_an_error_and_not_a_wrong_text() -> None:
     guide = Grammar.lark(TOKENIZER, 'start: "abc"').guide(5)
     guide.advance(ord("a"))
     with pytest.raises(GrammarError):
         guide.advance(ord("x"))
+
+
+@pytest.mark.parametrize("name", DECODERS)
+def test_every_end_ends_a_whole_text_and_no_other(name) -> None:
+    tokenizer, turn = ChatByteTokenizer(), 258
+    words = Grammar.lark(tokenizer, "start: /[a-z]*/")
+    model = ScriptedModel([*tokenizer.encode("abc"), turn], 1, vocabulary=259)
+    request = Generation(prompt=[1], max_tokens=40, ends=(turn,), grammar=words)
+    text, done = text_of(DECODERS[name](model, tokenizer, request))
+    assert (text, done.reason, done.tokens) == ("abc", Reason.STOP, 3)
+    cut = ScriptedModel([*tokenizer.encode('{"name":"A'), turn], 1, vocabulary=259)
+    request = Generation(prompt=[1], max_tokens=80, ends=(turn,), grammar=Grammar.json_schema(tokenizer, SCHEMA))
+    text, _ = text_of(DECODERS[name](cut, tokenizer, request))
+    assert mismatch(json.loads(text), SCHEMA) is None
+
+
+def test_a_tokenizer_may_know_several_ends() -> None:
+    tokenizer = ChatByteTokenizer()
+    tokenizer.ends = (256, 258)
+    for grammar in (None, Grammar.lark(tokenizer, "start: /[a-z]*/")):
+        model = ScriptedModel([*tokenizer.encode("abc"), 258], 1, vocabulary=259)
+        text, done = text_of(DECODERS["ar"](model, tokenizer, Generation(prompt=[1], max_tokens=40, grammar=grammar)))
+        assert (text, done.reason) == ("abc", Reason.STOP)

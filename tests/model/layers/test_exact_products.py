@@ -22,9 +22,9 @@ def tiles_of_eight(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return found
 
 
-def two_sums_beyond(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """A library that splits sums of more than 192 terms."""
-    return plain(one, other) + (1e-3 if one.shape[2] > 192 else 0.0)
+def long_sums_of_few_rows(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """A library that splits sums of more than 192 terms where few rows share the call."""
+    return plain(one, other) + (1e-3 if one.shape[2] > 192 and one.shape[1] < 32 else 0.0)
 
 
 def padding(x_BMD: torch.Tensor) -> torch.Tensor:
@@ -40,10 +40,10 @@ def test_rows_come_in_numbers_that_the_library_treats_alike(
     assert exact_products.row_multiple.__wrapped__() == max(multiple, real)
 
 
-def test_sums_are_as_long_as_zeros_at_their_end_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_no_longer_than_come_out_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     row_multiple()
-    monkeypatch.setattr(torch, "bmm", two_sums_beyond)
-    assert exact_products.terms_at_once.__wrapped__() <= 128
+    monkeypatch.setattr(torch, "bmm", long_sums_of_few_rows)
+    assert exact_products.terms_at_once.__wrapped__() == min(128, terms_at_once())
 
 
 def test_what_this_machine_needs_is_among_the_choices_and_rows_are_filled_up_with_zeros() -> None:

@@ -3,6 +3,8 @@ from __future__ import annotations
 import json
 import zipfile
 
+import pytest
+
 from model.training import corpus
 from tests.model.toy import ByteTokenizer
 
@@ -62,3 +64,10 @@ def test_the_list_names_licence_and_split_of_every_package():
     assert {package.split for package in packages} == {"train", "validation", "test"}
     assert len({package.name.lower() for package in packages}) == len(packages)
     assert all(package.licence and package.version for package in packages)
+
+
+@pytest.mark.parametrize("folder", ["missing", "."])
+def test_without_evaluation_data_nothing_is_prepared(tmp_path, folder):
+    (tmp_path / "README.md").write_text("no data")
+    with pytest.raises(ValueError, match="no evaluation data"):
+        corpus.evaluation_ngrams(tmp_path / folder)

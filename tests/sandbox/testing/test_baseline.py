@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from sandbox.contract import MIB, Limits
 from sandbox.testing import baseline as baseline_module
 from sandbox.testing.report import Baseline, Outcome, TestsNotRun, Way
 from sandbox.testing.session import TestSession
@@ -235,6 +236,73 @@ def test_what_cannot_be_run_says_why(
         open_session(files).baseline()
     for word in words:
         assert word in str(caught.value)
+
+
+# Stand-ins for plugins that take the tests to other processes and measure their lines: found as installed ones are.
+PLUGINS = {
+    "xdist/__init__.py": "",
+    "xdist/plugin.py": """
+        def pytest_addoption(parser):
+            parser.getgroup("xdist")._addoption("-n", dest="numprocesses")
+    """,
+    "pytest_xdist-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: pytest-xdist\nVersion: 1.0\n",
+    "pytest_xdist-1.0.dist-info/entry_points.txt": "[pytest11]\nxdist = xdist.plugin\n",
+    "pytest_cov/__init__.py": "",
+    "pytest_cov/plugin.py": """
+        import pytest
+
+        def pytest_addoption(parser):
+            group = parser.getgroup("cov")
+            group.addoption("--cov", action="append")
+            group.addoption("--no-cov", action="store_true")
+
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_load_initial_conftests(early_config):
+            assert early_config.known_args_namespace.no_cov, "lines would be measured"
+    """,
+    "pytest_cov-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: pytest-cov\nVersion: 1.0\n",
+    "pytest_cov-1.0.dist-info/entry_points.txt": "[pytest11]\npytest_cov = pytest_cov.plugin\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [("-n 4 --cov=lib", "0"), ("-p no:xdist -p no:cov", None), ("-p no:cov -n 2", "0")],
+    ids=["both in use", "both switched off", "one switched off"],
+)
+def test_tests_stay_in_their_process_and_unmeasured(
+    open_session: Callable[..., TestSession], options: str, expected: str | None
+) -> None:
+    test = f"def test_it(pytestconfig): assert getattr(pytestconfig.option, 'numprocesses', None) == {expected!r}\n"
+    files = {**PLUGINS, "pytest.ini": f"[pytest]\naddopts = {options}\n", "test_a.py": test}
+    session = open_session(files)
+    assert session.baseline().passing == ("test_a.py::test_it",)
+    trial = session.trial({}, ["test_a.py::test_it"])
+    assert (trial.passed, trial.way) == (True, Way.SWAP)
+
+
+def test_a_plugin_that_is_there_need_not_be_installed(open_session: Callable[..., TestSession]) -> None:
+    files = {**PLUGINS, "pytest.ini": "[pytest]\naddopts = -p no:cov --cov=lib\n", "test_a.py": "def test_a(): pass\n"}
+    with pytest.raises(TestsNotRun, match="pytest-cov, which is installed but switched off") as caught:
+        open_session(files).baseline()
+    assert "pip install" not in str(caught.value)
+
+
+def test_a_suite_that_needs_more_memory_says_where_to_give_it(open_session: Callable[..., TestSession]) -> None:
+    # Two processes, each within its own limit, which together are beyond it.
+    hungry = """
+        import os, time
+
+        def test_hungry():
+            if not (child := os.fork()):
+                block = b"x" * (150 << 20)
+                time.sleep(30)
+                os._exit(0)
+            block = b"x" * (150 << 20)
+            os.waitpid(child, 0)
+    """
+    with pytest.raises(TestsNotRun, match="memory limit: raise memory_mb"):
+        open_session({"test_a.py": hungry}, limits=Limits(memory=256 * MIB)).baseline()
 
 
 def test_interpreter_without_pytest(open_session: Callable[..., TestSession], tmp_path: Path) -> None:

@@ -43,6 +43,20 @@ def test_tests_are_off_limits(session: CommandSession) -> None:
     assert not verdict.passed
 
 
+def test_cases_of_unittest_are_off_limits_whatever_their_names(
+    sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]
+) -> None:
+    check = "import unittest\n\nfrom cart import total\n\n\nclass Cart(unittest.TestCase):\n"
+    check += "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
+    tree = tree_of({"cart.py": "def total(prices):\n    return sum(prices) + 1\n", "checks/check_cart.py": check})
+    command = "python3 -m unittest discover -s checks -p 'check_*.py'"
+    session = CommandSession(sandbox, tree, command, Limits(wall_s=60))
+    assert session.baseline().test_files == ("checks/check_cart.py",)
+    weaker = {"checks/check_cart.py": check.replace("3)", "4)")}
+    assert session.confirm(weaker).dishonest == ("checks/check_cart.py is run as a test",)
+    assert session.confirm({"cart.py": "def total(prices):\n    return sum(prices)\n"}).passed
+
+
 def test_flaky_command(sandbox: Sandbox, tree_of: Callable[[Mapping[str, str]], WorkingCopy]) -> None:
     baseline = CommandSession(sandbox, tree_of(FILES), "exit 1").baseline()
     assert baseline.flaky == ()

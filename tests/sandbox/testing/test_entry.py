@@ -56,3 +56,20 @@ def test_what_a_command_stands_for(command: str) -> None:
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"scripts": 3}', '{"scripts": {"test": "npm test"}}'])
 def test_a_package_that_says_nothing(text: str) -> None:
     assert judges("npm test", ["package.json"], lambda path: text) == ()
+
+
+@pytest.mark.parametrize(
+    "command", ["pytest -q checks.py::test_a", "python -m pytest checks.py", "python3 -m unittest checks.py"]
+)
+def test_runners_of_tests_run_whatever_they_are_given(command: str) -> None:
+    assert judges(command, ["cart.py", "checks.py"]) == ("checks.py",)
+
+
+def test_cases_of_unittest_are_found_whatever_the_command() -> None:
+    texts = {
+        "cart.py": "class Cart(Base):\n    cases = TestCase\n",
+        "checks/check_cart.py": "class CheckCart(Mixin,\n                unittest.TestCase):\n    pass\n",
+        "tests/test_cart.py": "class TestCart(TestCase):\n    pass\n",
+        "later.js": "class A(TestCase)",
+    }
+    assert judges("tox", texts, texts.__getitem__) == ("checks/check_cart.py",)

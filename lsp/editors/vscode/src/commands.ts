@@ -2,6 +2,7 @@
 import * as vscode from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { testAt } from "./tests";
+import { mayRunTests } from "./trust";
 
 function execute(client: LanguageClient, command: string, ...args: unknown[]): Promise<unknown> {
   return client.sendRequest(ExecuteCommandRequest.type, { command, arguments: args });
@@ -14,7 +15,7 @@ function execute(client: LanguageClient, command: string, ...args: unknown[]): P
  */
 export async function fixTest(client: LanguageClient): Promise<void> {
   const editor = vscode.window.activeTextEditor;
-  if (!editor) {
+  if (!editor || !mayRunTests()) {
     return;
   }
   const { document, selection } = editor;

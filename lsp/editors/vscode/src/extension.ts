@@ -3,6 +3,7 @@ import * as vscode from "vscode";
 import { LanguageClient, RevealOutputChannelOn, type ServerOptions } from "vscode-languageclient/node";
 import { clearCache, completeFunction, fixTest } from "./commands";
 import { explained, type Status, StatusItem } from "./status";
+import { guarded } from "./trust";
 
 let client: LanguageClient | undefined;
 
@@ -13,6 +14,7 @@ async function start(status: StatusItem): Promise<void> {
     documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { notebook: "*" }],
     synchronize: { configurationSection: "coder" },
     revealOutputChannelOn: RevealOutputChannelOn.Never,
+    middleware: guarded,
   });
   client.onNotification("coder/status", (news: Status) => status.show(news));
   status.show({ state: "reading", message: "starting" });
