@@ -69,6 +69,18 @@ def adapt(near: Near, asked: Sequence[Literal]) -> Iterator[Candidate]:
                 yield Candidate(command, near.likeness - (CROSSED if crossed else 0.0), len(rest), kept, example)
 
 
+def filled(example: Example, asked: Sequence[Literal]) -> Iterator[str]:
+    """The example's command with all of its slots filled, the likeliest assignment first; none where one stays empty,
+    other than "here". Sources and targets keep their roles."""
+    slots = _slots(example, parse(example.command))
+    for rank, order in enumerate(_assignments(slots, asked)):
+        pairs = list(zip(slots, order))
+        whole = all(one is not None or slot.text in (".", "./") for slot, one in pairs)
+        crossed = rank > 0 and any(one is not None and one.target != slot.target for slot, one in pairs)
+        if whole and not crossed:
+            yield _fill(example.command, slots, order)[0]
+
+
 def _slots(example: Example, script: Script) -> list[_Slot]:
     words = [word for command in script.commands for word in command.words]
     words += [redirect.target for redirect in script.redirects]
@@ -113,7 +125,8 @@ def _places(words: Sequence[Word], pattern: str, taken: set[tuple[int, int]]) ->
     for word in words:
         for match in re.finditer(pattern, word.text):
             place = word.start + match.start(), word.start + match.end()
-            if not any(place[0] < end and start < place[1] for start, end in taken):
+            known = place in places  # a word inside another one, as in <(sort a)
+            if not known and not any(place[0] < end and start < place[1] for start, end in taken):
                 places.append(place)
     return places
 

@@ -73,7 +73,7 @@ def _quoted(match: re.Match[str]) -> tuple[Kind, str] | None:
             return Kind.PATH, inner
         if re.search(r"[*?]", inner):
             return Kind.GLOB, inner
-        if re.fullmatch(r"[\w-]+\.[A-Za-z]\w{0,7}", inner):
+        if re.fullmatch(r"[\w-]+(?:\.tar)?\.[A-Za-z]\w{0,7}", inner):
             return Kind.FILE, inner
     placed = re.search(r"\b(?:directory|folder|dir|tree)(?: named| called)? $", match.string[: match.start()], re.I)
     return Kind.PATH if placed and " " not in inner else Kind.WORD, match[2]
@@ -125,7 +125,7 @@ _PATTERNS: list[tuple[re.Pattern[str], Callable[[re.Match[str]], tuple[Kind, str
     (re.compile(r"(?<![\w.])[0-7]{3,4}(?![\w.])"), _mode),
     (re.compile(r"(?<![\w.])\d+(?=\b|st|nd|rd|th)"), lambda match: (Kind.NUMBER, match[0])),
     (re.compile(rf"\b({'|'.join(_NUMBERS)})\b", re.I), lambda match: (Kind.NUMBER, _NUMBERS[match[0].casefold()])),
-    (re.compile(r"(?<![\w.])[\w-]+\.[A-Za-z]\w{0,7}\b"), _name),
+    (re.compile(r"(?<![\w.])[\w-]+(?:\.tar)?\.[A-Za-z]\w{0,7}\b"), _name),
     (re.compile(r"\b([A-Za-z]\w{0,4})(?= extensions?\b)|(?<=\bextension )([A-Za-z]\w{0,4})\b"), _suffix),
     (re.compile(rf"\b({_EXTENSIONS})(?=(?:\s+\w+)?\s+(?:files?|scripts?)\b)", re.I), _extension),
     (re.compile(rf"\b({_EXTENSIONS})(?=(?:{_AND}\s*\w+){{1,4}}\s+(?:files?|scripts?)\b)", re.I), _extension),

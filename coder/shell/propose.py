@@ -14,6 +14,7 @@ from coder.shell.expect import plausible, unasked
 from coder.shell.features import inner_programs
 from coder.shell.literals import Kind, Literal, literals
 from coder.shell.syntax import Script, parse
+from coder.shell.templates import templates
 
 NEAREST = 60
 _DESTRUCTION = re.compile(
@@ -65,12 +66,19 @@ def understand(sentence: str, names: Collection[str], place: Path, index: exampl
 
 def propose(question: Question, possible: Callable[[str], bool], count: int) -> list[Proposal]:
     """At most `count`. `possible` says whether a command can run here at all."""
-    adapted = [one for near in question.near for one in adapt(near, question.literals)]
     wanted = bool(_DESTRUCTION.search(question.sentence))
-    adapted = [one for one in _unique(adapted) if (wanted or not _destroys(one.command)) and possible(one.command)]
+
+    def fit(command: str) -> bool:
+        return (wanted or not _destroys(command)) and possible(command)
+
+    adapted = [one for near in question.near for one in adapt(near, question.literals)]
+    adapted = [one for one in _unique(adapted) if fit(one.command)]
     adapted.sort(key=lambda one: -worth(question, one))
     composed = [one for one in _unique(compose(question.sentence, adapted, question.literals)) if possible(one.command)]
-    ranked = sorted((Proposal(one, worth(question, one)) for one in adapted + composed), key=lambda one: -one.worth)
+    nearest = max((near.likeness for near in question.near[:1]), default=0.0)
+    own = [one for one in templates(question.sentence, question.literals, nearest) if fit(one.command)]
+    every = (Proposal(one, worth(question, one)) for one in _unique(adapted + own) + composed)
+    ranked = sorted(every, key=lambda one: -one.worth)
     return ranked[:count]
 
 

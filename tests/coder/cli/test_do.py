@@ -158,7 +158,7 @@ def test_a_guess_is_called_one_and_nothing_that_it_prints_steers_the_terminal(co
     for answers in (None, "d\n"):
         done = coder("do", QUESTION, answers=answers)
         assert "\x1b" not in done.stderr and "\x07" not in done.stderr and TOKEN not in done.stderr
-        assert "  text [redacted]" in done.stderr and "  +text [redacted]" in done.stderr
+        assert "  text [redacted]" in done.stderr and r"  +\x1b]0;owned\x07\x1b[2Jtext" in done.stderr
         assert "a guess, confidence 30%" in done.stderr
     _answers(monkeypatch, stdout="x\n", effect=Effect.READS)
     sure = coder("do", QUESTION)
