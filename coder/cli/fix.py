@@ -56,12 +56,13 @@ class _WithPytestArguments(TyperCommand):
             at = args.index("--")
             ctx.meta[_PYTEST_ARGUMENTS] = tuple(args[at + 1 :])
             args = args[:at]
+        as_json = "--json" in args
         try:
             return super().parse_args(ctx, args)
         except Exception as error:
             # The class of wrong arguments goes by different names in typer's versions; each can put it into words.
             words = getattr(error, "format_message", None)
-            if words is not None and "--json" in args:
+            if words is not None and as_json:
                 status = ExitStatus.USAGE
                 JsonLines(ctx.obj.stdout)(events.Result(status.name.lower(), status, words(), 0.0))
             raise
