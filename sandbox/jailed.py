@@ -168,7 +168,9 @@ class Jailed:
                     else:
                         os.read(self._wake_read, 1)
                 if running and self._ending is None:
-                    self._ending = _excess(gauge, len(out) + len(err), job.limits, deadline)
+                    excess = _excess(gauge, len(out) + len(err), job.limits, deadline)
+                    if excess is not None:  # else `kill` may have come while it was measured, and stands
+                        self._end(excess)
                 if running and self._ending is not None:
                     give_up = min(give_up, time.monotonic() + _SWEEP_S)
                     self._strike(process.pid, force=time.monotonic() > give_up)

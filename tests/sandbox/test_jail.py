@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox import bwrap, landlock
+from sandbox import bwrap, landlock, watch
 from sandbox.bare import Bare
 from sandbox.bwrap import Bwrap
 from sandbox.contract import MIB, Ending, Level, Limits, SandboxUnavailable
@@ -180,6 +180,23 @@ def test_kill_ends_everything_even_what_is_deaf_or_has_left_the_session(any_jail
     assert jailed.wait().ending is Ending.CANCELLED
     assert gone(token)
     jailed.kill()  # once more is no harm
+
+
+def test_a_kill_that_comes_while_the_limits_are_looked_at_counts(
+    any_jail: Sandbox, tree: WorkingCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looking, killed = threading.Event(), threading.Event()
+
+    def slowly(gauge: watch.Gauge) -> None:
+        looking.set()
+        killed.wait(20)
+
+    monkeypatch.setattr(watch.Gauge, "excess", slowly)
+    jailed = any_jail.spawn(["sleep", "100"], tree, SHORT)
+    assert looking.wait(20)
+    jailed.kill()
+    killed.set()
+    assert jailed.wait(10).ending is Ending.CANCELLED
 
 
 def test_waiting_has_a_time_limit_of_its_own(sandbox: Sandbox, tree: WorkingCopy) -> None:
