@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 READ_AT_ONCE = 64  # tokens that take hardly longer than one
 WITH_FIRST = 8  # unread tokens that are read in the pass that writes the first one
-SURE = 0.6  # how sure (see Draft.confidence) a line must be for an extent that asks for sure lines
-_SURE_TOKEN = 0.2  # and each token of a further line
+SURE = 0.7  # how sure (see Draft.confidence) a line must be for an extent that asks for sure lines
+_SURE_TOKEN = 0.3  # and each token of a further line
 _OPEN_WORD = re.compile(r"\w+\Z")
 RECENT = 76  # tokens that the cache may look back on
 
