@@ -26,8 +26,7 @@ from lsp.writer import Draft, Writer
 _log = logging.getLogger(__name__)
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
-SOON = 0.12  # seconds after which ENOUGH tokens are answered though more is being written
-LINE = 0.20  # seconds after which whole lines are, be they short: only what the model is sure of is gone on with
+SOON = 0.12  # seconds after which whole lines, or ENOUGH tokens, are answered though more is being written
 LATE = 0.30  # seconds after which whatever may be shown is
 ENOUGH = 8
 FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion
@@ -214,8 +213,7 @@ class Completions:
                     return ""
                 waited = time.monotonic() - begun
                 if settings and not future.done() and waited > SOON and len(running.steps) > looked:
-                    short = waited > LATE or (waited > LINE and running.steps[-1].whole)
-                    looked, enough = len(running.steps), 1 if short else ENOUGH
+                    looked, enough = len(running.steps), 1 if waited > LATE or running.steps[-1].whole else ENOUGH
                     text = self._so_far(running, situation, settings, enough)
                     if text:
                         return text
