@@ -208,7 +208,7 @@ class Engine:
         own = request.use_model and self.chat is None
         with Ahead(self.open_model) as model, self.session(request) as session:
             baseline = self.run_tests(session, model.start if own else None, names)
-            targets = self._targets(baseline, names)
+            targets = self._targets(baseline, names, request.allow_test_edits)
             context = RepairContext(
                 tester=session.tester,
                 baseline=baseline,
@@ -281,9 +281,9 @@ class Engine:
 
     # -- parts -----------------------------------------------------------------------------------------------------
 
-    def _targets(self, baseline: Baseline, wanted: Sequence[str]) -> tuple[str, ...]:
+    def _targets(self, baseline: Baseline, wanted: Sequence[str], any_file: bool) -> tuple[str, ...]:
         advice = outside.editable_advice(baseline.missing_modules, self.python, self.repository.root)
-        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice, advice)
+        return targets_of(baseline, wanted, self.repository.files, self.python, self._notice, advice, any_file)
 
     def _current(self, path: str) -> Version:
         held = self.unsaved.get(path)

@@ -19,6 +19,7 @@ from coder.failure import Conflict, Failure, from_os_error
 from coder.ledger import Index, Ledger, Record
 from coder.patch import Change
 from coder.repository.gate import PathGate, parts
+from coder.repository.git import work_tree
 
 KEPT = 200  # entries; older ones can no longer be undone
 _LOCK_SECONDS = 10.0
@@ -211,9 +212,13 @@ class Journal:
 
 def journal_of(folder: Path, state: Path) -> Journal:
     """The journal for somebody who is in `folder`: its own; where that is empty, that of the nearest folder above whose
-    journal is not. For a folder that does not exist, only its own. Raises OSError, and Failure for a damaged one."""
+    journal is not, in the same git repository if there is one. For a folder that does not exist, only its own. Raises
+    OSError, and Failure for a damaged one."""
     own = Journal(folder, state)
+    top = work_tree(own.root)
     for above in own.root.parents if own.empty and own.root.is_dir() else ():
+        if top is not None and not above.is_relative_to(top):
+            break
         journal = Journal(above, state)
         if not journal.empty:
             return journal

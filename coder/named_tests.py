@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +53,7 @@ def first_run(
     """The suite as pytest finds it; where that has nothing of a file or folder that `names` name, once more, with that
     beside it. `run` takes what pytest is to collect, nothing for what it finds by itself; `tree` is where it does.
 
-    The files that were named so are then test files like others: not to be repaired. Raises Failure with TESTS_NOT_RUN.
+    Raises Failure with TESTS_NOT_RUN.
     """
     from sandbox.testing.report import TestsNotRun
 
@@ -66,11 +65,9 @@ def first_run(
         notice(f"pytest does not collect {', '.join(beside)} by itself: the tests run once more, with that")
         found = dict.fromkeys(test.path for test in suite.tests.values() if (tree / test.path).exists())
         # As paths that can be taken for nothing else: "-x" is an option, "@x" a file of arguments.
-        both = _run(run, [f"./{path}" for path in (*found, *beside)], names)
+        return _run(run, [f"./{path}" for path in (*found, *beside)], names)
     except TestsNotRun as error:
         raise Failure(ExitStatus.TESTS_NOT_RUN, str(error)) from error
-    judges = dict.fromkeys(test.path for test in both.tests.values() if selected(test, beside))
-    return replace(both, test_files=(*both.test_files, *judges))
 
 
 def _run(run: Callable[[Sequence[str]], Baseline], given: Sequence[str], names: Sequence[str]) -> Baseline:

@@ -45,10 +45,15 @@ def resume(store: MemoryStore, root: Path, model: Any, tokenizer: Any, path: str
     from model.memory import MemoryState, StateFileError
     from model.partial import piece_of
 
-    forms = list(_forms(model))
-    stored = [(form, turned, entry) for form, turned in forms for entry in _entries(store, root, form.model_id, path)]
-    # Of most files nothing is stored, and to encode a long one takes seconds.
-    wanted = tokenizer.encode((heading(path) + text)[:_LONGEST]) if stored else []
+    entries = _entries(store, root, path)
+    if not entries:
+        return None  # as of most files; to name the forms of the model and to encode a long file take long
+    stored = [
+        (form, turned, entry)
+        for form, turned in _forms(model)
+        for entry in [one for one in entries if one.model_id == form.model_id][:_LOOKED_AT]
+    ]
+    wanted = tokenizer.encode((heading(path) + text)[:_LONGEST])
     best: Resumed | None = None
     for form, turned, entry in stored:
         with suppress(StateFileError, FileNotFoundError, ValueError):
@@ -75,14 +80,14 @@ def _forms(model: Any) -> Iterator[tuple[Any, Callable[[Any, int], Any]]]:
         yield state_format(model.trunk), partial(on_trunk, model)
 
 
-def _entries(store: MemoryStore, root: Path, model_id: str, path: str) -> list[StoredState]:
+def _entries(store: MemoryStore, root: Path, path: str) -> list[StoredState]:
     found = []
     for entry in store.entries():
-        if entry.model_id == model_id and entry.notes.get("root") == str(root):
+        if entry.notes.get("root") == str(root):
             files = files_of(dict(entry.notes))
             if files and files[-1].path == path:
                 found.append(entry)
-    return found[:_LOOKED_AT]
+    return found
 
 
 def _states(form: Any, memory: Any, count: int) -> Iterator[tuple[int, Any]]:

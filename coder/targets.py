@@ -23,10 +23,12 @@ def targets_of(
     python: Path,
     notice: Callable[[str], None],
     advice: str = "",
+    any_file: bool = True,
 ) -> tuple[str, ...]:
     """The failing tests, among those `wanted` (all when empty), that a patch could repair. `files` are the project's;
-    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any. Raises
-    Failure, with the reason, when there are no targets, or none of a name that is wanted."""
+    what keeps a test out is told to `notice`, with `advice` on modules that are missing, if there is any, and where
+    `any_file` may not be edited, that the tests run no code but their own. Raises Failure, with the reason, when there
+    are no targets, or none of a name that is wanted."""
     if baseline.flaky:
         notice(f"flaky, so they count for nothing: {some(baseline.flaky)}")
     if failure := unknown(baseline, wanted):
@@ -63,6 +65,10 @@ def targets_of(
         test = baseline.tests[node]
         if not test.collected:
             notice(f"{node} cannot be collected: {test.error}: {(test.message.splitlines() or [''])[-1]}")
+    ran = {path for node in targets for path in baseline.tests[node].lines}
+    if not any_file and ran and ran <= set(baseline.test_files):
+        held = "the failing tests run no code outside of the files that hold them, and those are not repaired"
+        notice(f"{held}: {some(sorted(ran))}. With --allow-test-edits they are")
     return targets
 
 

@@ -162,8 +162,9 @@ class Completions:
         loop = asyncio.get_running_loop()
 
         def ended() -> None:
-            if self._running is running:
-                self._running = None
+            if self._running is not running:
+                return  # another took its place, or all was forgotten
+            self._running = None
             shown = job.future.result() if job.future.exception() is None else None
             if shown is None:
                 return

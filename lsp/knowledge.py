@@ -32,7 +32,7 @@ class Knowledge:
         self._changing = threading.Lock()
         self._building = threading.Lock()
         self._texts: dict[str, Sequence[int]] = {}
-        self._size = self._built_size = 0
+        self._size = self._built_size = self._fresh = 0  # tokens: of all, at the last build, added since
         self._base: RepositoryCache | None = None
         self._left_out: frozenset[str] = frozenset()
         self._open: dict[str, RepositoryCache] = {}
@@ -49,6 +49,7 @@ class Knowledge:
         """A file of the repository. It counts once the index was built again."""
         with self._changing:
             self._size += len(tokens) - len(self._texts.get(name, ()))
+            self._fresh += len(tokens)
             self._texts[name] = tokens
 
     def remove(self, name: str) -> None:
@@ -64,14 +65,16 @@ class Knowledge:
 
     def due(self) -> bool:
         """Whether enough is new to build the index again."""
-        return self._size - self._built_size > max(FIRST, GROWTH * self._built_size)
+        return self._fresh > max(FIRST, GROWTH * self._built_size)
 
     def build(self) -> None:
         """Makes the index of all files that were added and are not open."""
         from model.repository_cache import RepositoryCache
 
         with self._building:
-            cache, size = RepositoryCache(), self._size
+            with self._changing:
+                size, self._fresh = self._size, 0
+            cache = RepositoryCache()
             for name, tokens in list(self._texts.items()):
                 if name not in self._left_out:
                     cache.add(name, tokens)

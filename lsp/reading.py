@@ -79,7 +79,7 @@ class Reading:
         forgotten = self._knowledge.forget(gone)
         for place in changed:
             self._give_way()
-            if self._stop.is_set():
+            if self._stop.is_set() or len(self._knowledge) > MOST:
                 break
             self.again(*place)
         return forgotten or self._knowledge.due()

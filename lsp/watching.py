@@ -64,7 +64,7 @@ class Watching:
             *folders, file = place[1].split("/")
             if not SKIPPED.isdisjoint(folders):
                 continue
-            if file in RULES:
+            if file in RULES and not (folders and place[0].rules.hidden("/".join([*folders, "_"]))):
                 self._rules_changed()
                 return
             if not is_there:

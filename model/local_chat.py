@@ -9,6 +9,7 @@ import json
 import threading
 import uuid
 from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, Thinking, Tool, ToolCall
@@ -90,7 +91,7 @@ class LocalChat:
             self._turn.release()
 
     def _continue(self, ids: list[int], prompt: str, suffix: str, options: ChatOptions) -> Iterator[Text | Done]:
-        self._check_room(len(ids), options.max_tokens)
+        options = self._within(len(ids), options)
         request = self._request(ids, options, options.max_tokens, options.stop, None)
         if suffix:
             events = gap.generate(self.model, self.tokenizer, request, prompt, suffix)
@@ -102,18 +103,20 @@ class LocalChat:
             elif isinstance(event, Finished):
                 yield Done(event.reason.value, len(ids), event.tokens)
 
-    def _check_room(self, prompt: int, answer: int) -> None:
-        """Raises ChatError, in the API's own words, where the model's window cannot hold so many tokens and must keep
-        them all."""
+    def _within(self, prompt: int, options: ChatOptions) -> ChatOptions:
+        """`options` with an answer that the model's window holds beside the prompt, where it must keep them all. Raises
+        ChatError, in the API's own words, where the prompt alone fills it."""
         trunk = trunk_of(self.model)
         if self._forget or trunk is None:
-            return
+            return options
         limit = trunk.limit - (trunk.config.begin_id is not None)
-        if prompt + answer > limit:
+        left = limit - prompt - options.thinking
+        if left < 1:
             raise ChatError(
-                f"This model's maximum context length is {limit} tokens. However, you requested {prompt + answer} "
-                f"tokens ({prompt} in the prompt, {answer} in the completion). Please reduce one of them."
+                f"This model's maximum context length is {limit} tokens. However, your prompt has {prompt} tokens. "
+                "Please reduce its length."
             )
+        return replace(options, max_tokens=min(options.max_tokens, left))
 
     def _grammar(self, tools: Sequence[Tool], options: ChatOptions) -> Grammar | None:
         if options.schema is not None:
@@ -132,7 +135,7 @@ class LocalChat:
         self, prompt: list[int], grammar: Grammar | None, tools: bool, options: ChatOptions
     ) -> Iterator[ChatEvent]:
         length = len(prompt)
-        self._check_room(length, options.thinking + options.max_tokens)
+        options = self._within(length, options)
         if options.thinking:
             prompt = yield from self._think(prompt, options)
         request = self._request(prompt, options, options.max_tokens, options.stop, grammar)

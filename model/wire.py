@@ -84,8 +84,8 @@ class Draft:
 
 
 def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
-    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else, and for
-    a stream that ends before the answer does.
+    """JSON objects of a server-sent event stream, or of a plain JSON body. Raises ChatError for anything else, and
+    httpx.RemoteProtocolError for a stream that ends before the answer does.
 
     {} stands for a line without data, such as the comments that keep a connection alive: nothing was said, but whoever
     waits can look whether it still wants to.
@@ -103,7 +103,7 @@ def pieces(response: httpx.Response) -> Iterator[Mapping[str, Any]]:
         ended = ended or any(choice.get("finish_reason") for choice in piece.get("choices") or [])
         yield piece
     if not ended:
-        raise ChatError("the answer broke off: its stream ended without a finish_reason and without [DONE]")
+        raise httpx.RemoteProtocolError("its stream ended without a finish_reason and without [DONE]")
 
 
 def _object(text: str) -> Mapping[str, Any]:

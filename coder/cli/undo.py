@@ -20,7 +20,8 @@ def undo(context: typer.Context, path: Project = HERE, dry_run: DryRun = False) 
 
     Refuses when a file was edited since, and then changes nothing. Works without git, and leaves git alone.
 
-    In a folder that has no changes of its own, those of the nearest folder above that has some are meant.
+    In a folder that has no changes of its own, those of the nearest folder above that has some, in the
+    same git repository, are meant.
 
     Examples: `coder undo --dry-run` shows what would happen; `coder redo` makes the change again.
     """

@@ -169,8 +169,13 @@ async def _attended(request: Request, work: Callable[[], Awaitable[T]], cancel: 
 
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(run, tasks.cancel_scope)
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
+        try:
+            while (await request.receive())["type"] != "http.disconnect":
+                pass
+        except anyio.get_cancelled_exc_class():
+            if not result and not failure:  # ended from outside, as when the server stops: the thread must hear of it
+                cancel.set()
+            raise
         cancel.set()
         tasks.cancel_scope.cancel()
     if failure:

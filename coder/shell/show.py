@@ -71,7 +71,7 @@ def _applied(
     """Applies what is to be applied. Why it did not; empty where it did, or where there is nothing to apply."""
     outcome = answer.outcome
     if outcome is None:
-        return "it was not tried on a copy" if apply and answer.safety.effect is not Effect.READS else ""
+        return "it was not tried on a copy" if answer.safety.effect is not Effect.READS else ""
     if not outcome.changes:
         return ""
     if apply is False:

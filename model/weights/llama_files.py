@@ -180,8 +180,3 @@ def open_folder(folder: Path) -> LlamaParts:
     head_VE = embedding_VE if head is None else head.float()
     norm_E = checkpoint.tensor("model.norm.weight").float()
     return LlamaParts(LlamaModel(config, [], embedding_VE, norm_E, FloatLinear(head_VE)), _layers(config, find))
-
-
-def llama_from_folder(folder: Path) -> LlamaModel:
-    """The model of a folder in fp32. Raises as `open_folder`."""
-    return open_folder(folder).model()

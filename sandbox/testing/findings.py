@@ -54,6 +54,8 @@ class Findings:
                 self._imported.update(alias.asname or alias.name for alias in node.names)
         self._asked = {id(part) for node in ast.walk(tree) for part in _asked(node)}
         self._called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        functions = ast.FunctionDef | ast.AsyncFunctionDef
+        self._defined = {node.name for node in ast.walk(tree) if isinstance(node, functions)} - FIELDS
 
     def all(self) -> Iterator[str]:
         docstrings = set(_docstrings(self._tree))
@@ -162,7 +164,8 @@ class Findings:
             known = bool(node.args) and isinstance(node.args[0], ast.Constant)
             if known or _is_spread(node) or len(node.args) + len(node.keywords) >= 3:
                 yield from self._looked_up(name, None, node.args[:1] or [node], skipped=1)
-        yield from _blind(node)
+        if name not in self._defined:
+            yield from _blind(node)
 
     def _looked_up(
         self, function: str, owner: ast.expr | None, names: Collection[ast.expr], skipped: int = 0

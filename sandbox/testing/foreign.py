@@ -191,7 +191,7 @@ class Foreign:
                 for name in placed if spread else placed[number : number + 1]:
                     self._flows.append((function, name, value))
             for keyword in call.keywords:
-                for name in [name for name in names if name == keyword.arg] or names:
+                for name in [name for name in names if name == keyword.arg] or placed:
                     self._flows.append((function, name, keyword.value))
 
 

@@ -128,6 +128,14 @@ def test_the_journal_of_a_folder_in_a_project_is_that_of_the_project(root, journ
     assert journal_of(inner, state).root == inner, "what could be redone is there"
 
 
+def test_another_repository_is_another_project_wherever_it_lies(root, journal, tmp_path):
+    journal.apply([Change("new.py", None, Version(b"x\n"))], "")
+    (root / "vendored/.git").mkdir(parents=True)
+    (root / "vendored/src").mkdir()
+    for inner in root / "vendored", root / "vendored/src":
+        assert journal_of(inner, tmp_path / "state").root == inner
+
+
 def test_the_journal_of_a_project_that_is_gone_is_dropped_in_time(root, journal, tmp_path):
     journal.apply([Change("new.py", None, Version(b"x\n"))], "")
     index = journal.ledger.folder / "index.json"

@@ -145,17 +145,18 @@ def test_cancelled_while_waiting_and_while_writing() -> None:
     assert whole(events).done.reason == "cancelled"
 
 
-def test_what_the_window_cannot_hold_is_refused_or_loses_its_beginning() -> None:
+def test_a_prompt_that_fills_the_window_is_refused_or_loses_its_beginning() -> None:
     model = tiny_llama(config=replace(CONFIG, vocabulary=259))
     long, short = ChatOptions(max_tokens=200), ChatOptions(max_tokens=20)
     strict = LocalChat(model, TOKENIZER, forget=False)
-    with pytest.raises(ChatError, match="maximum context length is 255 tokens"):
-        whole(strict.reply(ASK, (), long))
-    with pytest.raises(ChatError, match=r"300 tokens \(100 in the prompt, 200 in the completion\)"):
-        whole(strict.complete("x" * 100, "", long))
-    for reply in (strict.reply(ASK, (), short), strict.complete("x" * 235, "", short)):
+    with pytest.raises(ChatError, match=r"maximum context length is 255 tokens.*prompt has 255"):
+        whole(strict.complete("x" * 255, "", short))
+    with pytest.raises(ChatError, match="maximum context length"):
+        whole(strict.reply([Message("user", "x" * 300)], (), short))
+    for reply in (strict.reply(ASK, (), long), strict.complete("x" * 235, "", long)):
         assert whole(reply).done.reason in ("stop", "length")
-    assert whole(LocalChat(model, TOKENIZER).complete("x" * 100, "", long)).done.answer_tokens > 0
+    assert whole(strict.complete("x" * 235, "", long)).done.answer_tokens <= 20
+    assert whole(LocalChat(model, TOKENIZER).complete("x" * 255, "", long)).done.answer_tokens > 20
 
 
 def test_refusals_say_what_to_do() -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from model.weights.catalogue import load
-from model.weights.llama_files import llama_from_folder
+from model.weights.llama_files import open_folder
 from tests.model.tiny_llama import some_ids
 
 _SIZES = {
@@ -57,7 +57,7 @@ def test_a_saved_checkpoint_loads_and_agrees(
         torch.nn.init.normal_(parameter, mean=float(parameter.ndim == 1), std=0.2)
     theirs.save_pretrained(tmp_path)
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"add_bos_token": begin}))
-    ours = llama_from_folder(tmp_path)
+    ours = open_folder(tmp_path).model()
     ids = some_ids(77)
     with torch.no_grad():
         expected = theirs(torch.tensor([[0, *ids] if begin else ids])).logits[0, int(begin) :]
@@ -123,9 +123,9 @@ def test_smollm2_agrees() -> None:
 def test_other_architectures_are_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gemma"}')
     with pytest.raises(ValueError, match="gemma"):
-        llama_from_folder(tmp_path)
+        open_folder(tmp_path).model()
     (tmp_path / "config.json").write_text('{"model_type": "mistral", "sliding_window": 4096}')
     with pytest.raises(ValueError, match="sliding-window"):
-        llama_from_folder(tmp_path)
+        open_folder(tmp_path).model()
     with pytest.raises(ValueError, match="not a model folder"):
-        llama_from_folder(tmp_path / "none")
+        open_folder(tmp_path / "none").model()

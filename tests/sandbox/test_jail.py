@@ -185,14 +185,16 @@ def test_kill_ends_everything_even_what_is_deaf_or_has_left_the_session(any_jail
 def test_a_kill_that_comes_while_the_limits_are_looked_at_counts(
     any_jail: Sandbox, tree: WorkingCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looking, killed = threading.Event(), threading.Event()
+    stands, looking, killed = threading.Event(), threading.Event(), threading.Event()
 
     def slowly(gauge: watch.Gauge) -> None:
-        looking.set()
-        killed.wait(20)
+        if stands.is_set():
+            looking.set()
+            killed.wait(20)
 
     monkeypatch.setattr(watch.Gauge, "excess", slowly)
     jailed = any_jail.spawn(["sleep", "100"], tree, SHORT)
+    stands.set()
     assert looking.wait(20)
     jailed.kill()
     killed.set()

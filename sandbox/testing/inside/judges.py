@@ -6,6 +6,7 @@ Doctests and checks of style are collected from the very code that they judge. I
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -31,9 +32,17 @@ def files_of(items: Iterable[Any], repository: Repository) -> list[str]:
 
 
 def holds_tests(node: Any) -> bool:
-    """Whether a collector that failed stands for a file of tests, or for a part of one."""
+    """Whether a collector that failed stands for a file of tests, or for a part of one, as far as its text tells."""
     module = node.getparent(pytest.Module)
-    return module is not None and not isinstance(module, DoctestModule)
+    if module is None or isinstance(module, DoctestModule):
+        return False
+    try:
+        text = module.path.read_text("utf-8", "replace")
+    except OSError:
+        return True
+    patterns = [*module.config.getini("python_functions"), *module.config.getini("python_classes")]
+    starts = (re.escape(pattern.partition("*")[0]) for pattern in patterns)
+    return "TestCase" in text or any(re.search(rf"\b(?:def|class)\s+{start}", text) for start in starts)
 
 
 def _origin(item: Any, repository: Repository) -> str:

@@ -70,14 +70,15 @@ class FakeSandbox:
 class FakeTester:
     """Tests of which the baseline is given."""
 
-    def __init__(self, reports: Sequence[TestReport]) -> None:
+    def __init__(self, reports: Sequence[TestReport], test_files: tuple[str, ...] = ()) -> None:
         self.reports = reports
+        self.test_files = test_files
         self.closed = False
 
     def baseline(self, nodes=(), progress=None) -> Baseline:
         for number, report in enumerate(self.reports, 1):
             progress(number, len(self.reports), report.node, report.outcome)
-        return Baseline({report.node: report for report in self.reports}, 1.5)
+        return Baseline({report.node: report for report in self.reports}, 1.5, test_files=self.test_files)
 
     def close(self) -> None:
         self.closed = True

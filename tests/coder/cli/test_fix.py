@@ -249,6 +249,15 @@ def test_tests_that_a_patch_cannot_help_are_left_out_of_the_targets(coder):
     assert seen == [("t.py::b",)]
 
 
+def test_where_only_files_of_tests_would_help_it_says_how(coder):
+    coder.parts["search"] = fake_search()
+    coder.tester = FakeTester([report("sums.py::test_a", lines={"sums.py": frozenset({1, 2})})], ("sums.py",))
+    assert "With --allow-test-edits" in coder("fix").stderr
+    assert "With --allow-test-edits" not in coder("fix", "--allow-test-edits").stderr
+    coder.tester.reports[0].lines["code.py"] = frozenset({7})
+    assert "With --allow-test-edits" not in coder("fix").stderr
+
+
 def test_a_module_of_the_project_that_is_missing_is_a_fault_like_any_other(coder, project):
     (project / "pkg").mkdir()
     (project / "pkg/__init__.py").write_text("")

@@ -146,6 +146,9 @@ def test_refused(line: str) -> None:
         "import dataclasses; return dataclasses.field(default=0, compare=True, repr=False)",
         "match name:\n        case Path(suffix=end): return end",
         "import calendar\n\n\ndef days(calendar):\n    return calendar",
+        "return name\n\n\ndef sync(a, compare):\n    return sync(a, compare=False)",
+        "return name\n\n\nclass Gone(Exception):\n    def __init__(self, url):\n"
+        "        super().__init__(kind=Path)\n        self.url = url",
         "return Path(name).resolve() == Path(load(name))",
         "return os.path.abspath(name) == name",
         "return Path(__file__).parent / name",
