@@ -110,6 +110,8 @@ def main() -> None:
     note += f"drafts up to {options.width}."
     columns = ["precision", "at most", "decoder", "tokens/s", "against autoregressive", "tokens a pass", "same text"]
     command = "python -m benchmarks.decoders --data DATA/humanevalfix/python_even.jsonl"
+    command += f" --precisions {' '.join(options.precisions)} --max-tokens {' '.join(map(str, options.max_tokens))}"
+    command += f" --limit {options.limit}" if options.limit else ""
     print("\n".join("  ".join(row) for row in [columns, *rows]))
     save("decoders", columns, rows, note, command)
     names = ["precision", *figures]
