@@ -95,25 +95,24 @@ def main() -> None:
             print(f"=== {result.id} {result.patched} {known[result.id].edits}\n{result.diff}")
         return
 
-    def of(chosen: Iterable[Bug], mode: str) -> Tally:
-        return tally([by_mode[mode][bug.id] for bug in chosen if bug.id in by_mode[mode]], judged)
+    def row(title: str, chosen: Sequence[Bug], mode: str = "full") -> list[tuple[str, ...]]:
+        """What came of some bugs; nothing until all were run: the list is in the order of difficulty, so that a part of
+        it stands for itself alone."""
+        done = [by_mode[mode][bug.id] for bug in chosen if bug.id in by_mode[mode]]
+        return [(title, *tally(done, judged).cells())] if len(done) == len(chosen) else []
 
     names = sorted({bug.package for bug in bugs})
     where = (
         f"Bugs injected into {', '.join(names)}; at most 120 s each; patches not read by a person count as different."
     )
-    command = "python -m benchmarks.injected.run --half test"
-    # The list is in the order of difficulty: a part of it stands for itself alone.
-    rows = [(title, *of(chosen, "full").cells()) for title, chosen in groups(bugs).items()]
-    rows = [row for row, chosen in zip(rows, groups(bugs).values()) if row[1] == str(len(chosen))]
-    left = len(bugs) - of(bugs, "full").bugs
+    left = sum(bug.id not in by_mode["full"] for bug in bugs)
     where += f" {left} of {len(bugs)} are still to be run; only groups that were run whole are shown." if left else ""
+    command = "python -m benchmarks.injected.run --half test"
+    rows = [one for title, chosen in groups(bugs).items() for one in row(title, chosen)]
     families = dict.fromkeys(bug.family for bug in bugs)
-    by_family = {family: [bug for bug in bugs if bug.family == family] for family in families}
-    kinds = [(family, *of(chosen, "full").cells()) for family, chosen in by_family.items()]
-    kinds = [row for row, chosen in zip(kinds, by_family.values()) if row[1] == str(len(chosen))]
+    kinds = [one for family in families for one in row(family, [bug for bug in bugs if bug.family == family])]
     forty = listing.ablation_forty(listing.load())
-    modes = [(TITLES[mode], *of(forty, mode).cells()) for mode in MODES if of(forty, mode).bugs == len(forty)]
+    modes = [one for mode in MODES for one in row(TITLES[mode], forty, mode)]
     ablation = f"A fixed forty of them. {where}"
     if arguments.half == "test" and by_mode["full"]:
         tables.save("injected", ("bugs", *COLUMNS), rows, where, command)

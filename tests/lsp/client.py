@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lsprotocol import types
 from pygls.io_ import StdoutWriter, run_async
@@ -21,6 +21,7 @@ from lsp.server import CoderServer, LoadModel
 from tests.lsp.parrot import Parrot
 from tests.model.toy import ByteTokenizer
 
+T = TypeVar("T")
 AUTOMATIC, INVOKED = types.InlineCompletionTriggerKind.Automatic, types.InlineCompletionTriggerKind.Invoked
 
 
@@ -145,6 +146,11 @@ class Editor(LanguageClient):
                 return
             await asyncio.sleep(0.01)
         raise AssertionError(f"never so; logs: {self.logs}, statuses: {self.statuses}, messages: {self.messages}")
+
+
+def run(coroutine: Coroutine[Any, Any, T], seconds: float = 40) -> T:
+    """What a scenario comes to. Raises TimeoutError after so many seconds."""
+    return asyncio.run(asyncio.wait_for(coroutine, seconds))
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from lsprotocol import types
@@ -15,8 +16,10 @@ from lsp import functions
 from lsp.actions import COMPLETE, FIX, make_engine
 from lsp.positions import split_lines
 from tests.coder.cli.harness import FakeSandbox, FakeTester, fake_search, report
+from tests.lsp import client
 from tests.lsp.client import editing
 
+run = partial(client.run, seconds=60)
 CODE = "def clamp(x):\n    return x < 3\n"
 TEST = "from a import clamp\n\n\ndef test_one():\n    assert clamp(3)\n"
 EDITS = types.WorkspaceClientCapabilities(
@@ -59,10 +62,6 @@ def project(tmp_path):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "a.py").write_text(CODE)
     (tmp_path / "project" / "test_a.py").write_text(TEST)
-
-
-def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 60))
 
 
 async def offered(editor, uri, place):

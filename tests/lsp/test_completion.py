@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from lsprotocol import types
 
-from lsp import completion
 from lsp.completion import Completions
 from lsp.documents import Documents
 from lsp.names import unresolved
 from lsp.settings import Settings
 from lsp.worker import Worker
 from lsp.workspace import Workspace
-from tests.lsp.client import editing
+from tests.lsp.client import editing, run
 
 KNOWS = """def add(first, second):
     return 1234 + 5678
@@ -25,14 +22,7 @@ def three():
 """
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Answers are given whole, however long they take."""
-    monkeypatch.setattr(completion, "SOON", 60.0)
-
-
-def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 40))
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 def outcomes(editor) -> list[str]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from lsprotocol import types
 
 from lsp import soon
 from lsp.actions import CLEAR
 from lsp.knowledge import Knowledge
-from tests.lsp.client import editing
+from tests.lsp.client import editing, run
 
 WATCHES = types.WorkspaceClientCapabilities(
     configuration=True,
@@ -21,10 +19,6 @@ WATCHES = types.WorkspaceClientCapabilities(
 @pytest.fixture(autouse=True)
 def hurry(monkeypatch):
     monkeypatch.setattr(soon, "DELAY", 0.2)
-
-
-def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 40))
 
 
 def write(tmp_path, **texts):

@@ -10,7 +10,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
 from lsp import completion
-from tests.lsp.client import INVOKED, editing
+from tests.lsp.client import INVOKED, editing, run
 
 KNOWS = """import os
 
@@ -26,14 +26,7 @@ def size_of(text):
 BEFORE = "import os\n\n\ndef add(first, second):\n    return"
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Answers are given whole, however long they take."""
-    monkeypatch.setattr(completion, "SOON", 60.0)
-
-
-def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 40))
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 def test_a_completion_comes_and_follows_what_is_typed(tmp_path):

@@ -7,8 +7,7 @@ import threading
 
 import pytest
 
-from lsp import completion
-from tests.lsp.client import editing
+from tests.lsp.client import editing, run
 from tests.lsp.parrot import Parrot
 from tests.model.toy import ByteTokenizer
 
@@ -16,14 +15,7 @@ KNOWS = "import os\n\n\ndef add(first, second):\n    return 1234 + 5678\n"
 BEFORE = "import os\n\n\ndef add(first, second):\n    return"
 
 
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """Answers are given whole, however long they take."""
-    monkeypatch.setattr(completion, "SOON", 60.0)
-
-
-def run(coroutine):
-    return asyncio.run(asyncio.wait_for(coroutine, 40))
+pytestmark = pytest.mark.usefixtures("patience")
 
 
 def test_after_a_model_that_cannot_be_loaded_another_one_can(tmp_path):
