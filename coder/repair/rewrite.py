@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from coder.repair.edits.base import Region
 from coder.repair.languages.region import TreeRegion
 
-# How much a kind of place is worth beside a line that stands there.
-INSERTED, PART, WHOLE = 0.5, 0.35, 0.3
+# How much a kind of place is worth beside a line that stands there; a value that is `hollow` may have lost what was
+# there.
+INSERTED, PART, WHOLE, VALUE, HOLLOW = 0.5, 0.35, 0.3, 0.9, 2.0
 # Characters of a body that is written anew as a whole.
 LONGEST_BODY = 900
 
@@ -17,7 +19,8 @@ LONGEST_BODY = 900
 @dataclass(frozen=True)
 class Gap:
     """A range of the file to write anew; `whole_line` when it ends where its line does, `insert` when it is empty,
-    `function` when it is a whole body."""
+    `function` when it is a whole body, `value` when it is all that a statement computes, `hollow` if that is a
+    constant."""
 
     start: int
     end: int
@@ -25,16 +28,21 @@ class Gap:
     insert: bool
     suspicion: float
     function: bool = False
+    value: bool = False
+    hollow: bool = False
 
     @property
     def weight(self) -> float:
         """What it is worth to write here, beside writing a line that stands there."""
+        if self.value:
+            return (HOLLOW if self.hollow else VALUE) * self.suspicion
         kind = WHOLE if self.function else INSERTED if self.insert else 1.0 if self.whole_line else PART
         return kind * self.suspicion
 
 
 def gaps(region: Region | TreeRegion) -> list[Gap]:
-    """What to rewrite, most suspicious first: statements on one line, then new lines, then larger expressions."""
+    """What to rewrite, most suspicious first: statements on one line, what they compute, then larger expressions, then
+    new lines."""
     if isinstance(region, TreeRegion):
         from coder.repair.languages.gaps import gaps as gaps_of_tree
 
@@ -43,6 +51,7 @@ def gaps(region: Region | TreeRegion) -> list[Gap]:
     lines: list[Gap] = []
     inserts: list[Gap] = []
     parts: list[Gap] = []
+    values: list[Gap] = []
     for statement in region.suspects:
         first, last = region.header(statement)
         if last - first > 2:
@@ -54,13 +63,30 @@ def gaps(region: Region | TreeRegion) -> list[Gap]:
             continue
         lines.append(Gap(start, end, True, False, weight))
         inserts.append(Gap(source.line_start(first), source.line_start(first), True, True, weight))
+        values += _values(region, statement, end, weight)
         for node in ast.iter_child_nodes(statement):
             if isinstance(node, ast.expr) and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
                 low, high = source.span(node)
                 if high - low > 8 and "\n" not in source.text[low:high]:
                     parts.append(Gap(low, high, False, False, weight))
-    ordered = sorted(lines, key=lambda gap: -gap.suspicion)
-    return [*ordered, *sorted(parts, key=lambda gap: -gap.suspicion), *sorted(inserts, key=lambda gap: -gap.suspicion)]
+    return [gap for kind in (lines, values, parts, inserts) for gap in sorted(kind, key=lambda gap: -gap.suspicion)]
+
+
+def _values(region: Region, statement: ast.stmt, end: int, weight: float) -> Iterator[Gap]:
+    """What a statement computes, up to the `end` of its line: returned, assigned, looped over, asked."""
+    match statement:
+        case ast.Return(value=ast.expr() as node) | ast.For(iter=node) | ast.Raise(exc=ast.expr() as node):
+            pass
+        case ast.Assign(value=node) | ast.AugAssign(value=node) | ast.AnnAssign(value=ast.expr() as node):
+            pass
+        case ast.If(test=node) | ast.While(test=node) | ast.Assert(test=node):
+            pass
+        case _:
+            return
+    start, stop = region.source.outer_span(node)
+    if region.source.text[stop:end].strip() in ("", ":"):
+        # A header is written with its colon: what comes before one may hold others.
+        yield Gap(start, end, True, False, weight, value=True, hollow=isinstance(node, ast.Constant))
 
 
 def places(region: Region | TreeRegion) -> list[Gap]:

@@ -135,7 +135,9 @@ class Scope:
     @cached_property
     def functions(self) -> list[str]:
         """What can be called by a bare name: functions and classes of the file, imported names, then builtins."""
-        own = [n for n in self.globals if n in self.module.callables or n in self.module.classes]
+        called = {callee for callee, _ in self.calls}
+        known = called.union(self.module.callables, self.module.classes)
+        own = [n for n in self.globals if (n in known or _like_a_class(n)) and n not in self.module.imports]
         imported = [n for n, origin in self.module.imports.items() if ":" in origin]
         local = [n.name for n in ast.walk(self.root) if isinstance(n, FunctionNode) and n is not self.function]
         return list(dict.fromkeys([*local, *own, *imported, *BUILTINS]))
@@ -269,6 +271,11 @@ class Scope:
                 if len(text) <= 60 and "\n" not in text:
                     found.setdefault(text, node)
         return list(found.values())
+
+
+def _like_a_class(name: str) -> bool:
+    """Whether a name is spelled as those of classes are: a `namedtuple` is bound by an assignment."""
+    return name[:1].isupper() and not name.isupper()
 
 
 def _arguments(function: FunctionNode) -> list[ast.arg]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from model.decoding.blockwise import Filling
 
 # Texts of one place that are handed on, at most.
-KEPT = 24
+KEPT = 80
 # Texts of a place that a model which sees masks writes, or of a function that any writes; tokens of one.
 SAMPLES, TOKENS, FUNCTION_TOKENS = 4, 48, 320
 BLOCK = 32
@@ -157,7 +157,7 @@ class Writing:
         return self._read[key]
 
     def _near(self, trunk: Any, job: Job) -> dict[str, float | None]:
-        """Lines, or expressions, near to the old one."""
+        """Lines, or expressions, near to the old one; values without regard to it."""
         from model.decoding.near import near, worth
         from model.repository_cache import RepositoryCache
 
@@ -166,11 +166,22 @@ class Writing:
         if cache is None:
             cache = self._caches[source.path] = RepositoryCache()
             cache.add(source.path, self.tokenizer.encode(source.text))
-        old = None if job.gap.insert else job.old
+        old = None if job.gap.insert or job.gap.value else job.old
         stop = tuple(dict.fromkeys((job.stop, "\n")))
         found = near(trunk, self.tokenizer, place.text, old, stop, cache, place.state, cancel=self.cancel.is_set)
-        now = next((worth(written) for written in found if written.text == old), None)
+        now = self._worth_of_old(job) if job.gap.value else None
+        now = next((worth(written) for written in found if written.text == job.old), now)
         return {written.text: None if now is None else worth(written) - now for written in found}
+
+    def _worth_of_old(self, job: Job) -> float:
+        """What the model finds the text in the gap worth, read with a little of what stands before."""
+        from model.block_scoring import scorer_of
+        from model.decoding.near import worth
+        from model.decoding.rewrite import Rewrite
+
+        before = job.region.source.text[max(0, job.gap.start - CONTEXT // 2) : job.gap.start]
+        (logprob,) = scorer_of(self.model, self.tokenizer).spans(before, [job.old + job.stop], "")
+        return worth(Rewrite(job.old, logprob))
 
     def _filled(self, job: Job, limit: int) -> list[str]:
         """Blocks of masks between both sides; the first text is the likeliest, the others are drawn."""

@@ -14,7 +14,7 @@ from coder.repair.edits.base import Draft
 from coder.repair.edits.priors import SHARES
 
 # Edits of one family in one region, at most: large functions would drown the rest.
-MOST = 500
+MOST = 800
 # The suspicion of lines that have none of their own, such as the later ones of a statement.
 LEAST = 0.3
 # Edits written before that choice, of all families of one module: where there are more, a file is mostly tables.

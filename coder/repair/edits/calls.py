@@ -39,6 +39,7 @@ def propose(region: Region) -> Iterator[Draft]:
             yield from _dropped(region, node)
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield from _wrapped(region, node, {})
+            yield from _joined(region, node)
         if not isinstance(node, ast.Constant | ast.BoolOp | ast.Compare | ast.Lambda) and not region.is_callee(node):
             yield from _wrapped(region, node, wrappers)
             yield from _with_method(region, node, methods, seen)
@@ -101,6 +102,9 @@ def _more(region: Region, node: ast.Call) -> Iterator[Draft]:
     if not node.keywords:
         values = {value: 1.0 for value in region.scope.names(node)}
         values |= {"0": 0.7, "1": 1.0, "-1": 0.5, "2": 0.4, "None": 0.5, "True": 0.4, "''": 0.4, "' '": 0.4}
+        for constant in region.scope.constants[:12]:
+            if isinstance(constant.value, str) and len(constant.value) < 12:
+                values.setdefault(region.text(constant), 0.3)
         for donor in region.scope.expressions:
             # An empty `len()` or `str()` wants a value of any shape.
             if isinstance(donor, ast.Attribute | ast.Subscript) and not region.is_callee(donor):
@@ -112,8 +116,8 @@ def _more(region: Region, node: ast.Call) -> Iterator[Draft]:
                     values.setdefault(f"{receiver}.{attribute}[0]", 0.2)
         for value, weight in values.items():
             yield region.replace(last, last, f"{lead}{value}", "more arguments", weight)
-            if spans:
-                yield region.replace(spans[0][0], spans[0][0], f"{value}, ", "more arguments", weight * 0.7)
+            for index, (start, _) in enumerate(spans):
+                yield region.replace(start, start, f"{value}, ", "more arguments", weight * (0.4 if index else 0.7))
 
 
 def _swapped(region: Region, node: ast.Call) -> Iterator[Draft]:
@@ -194,6 +198,16 @@ def _with_method(
     text = region.text(node)
     for method, weight in methods.items():
         yield region.swap(node, text + method, "add method call", weight + (3 if method in seen.get(text, ()) else 0))
+
+
+def _joined(region: Region, node: ast.Constant) -> Iterator[Draft]:
+    """A string that lost what it joins."""
+    if isinstance(region.parent(node), ast.Attribute | ast.Expr):
+        return
+    attributes = (f"self.{name}" for name in region.scope.facts.attributes[0]["self"])
+    for name in [*region.scope.variables(node), *attributes]:
+        if name not in ("self", "cls"):
+            yield region.swap(node, f"{region.text(node)}.join({name})", "add method call", 0.2)
 
 
 def _called(region: Region, node: ast.Attribute | ast.Name) -> Iterator[Draft]:

@@ -52,6 +52,9 @@ def _number(region: Region, node: ast.Constant, value: int | float) -> Iterator[
     yield region.swap(node, f"{value}.0" if isinstance(value, int) else repr(int(value)), "constant type", 2)
     yield region.swap(node, repr(str(value)), "constant type", 2)
     yield region.swap(node, "None", "constant type", 0.5)
+    for constant in region.scope.constants[:60]:
+        if isinstance(constant.value, str) and len(constant.value) < 20:
+            yield region.swap(node, repr(constant.value), "constant type", 0.2)
     for name in region.scope.variables(node):
         yield region.swap(node, name, "operand" if isinstance(region.parent(node), ast.BinOp) else "identifier", 0.5)
 

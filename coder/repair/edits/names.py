@@ -38,10 +38,15 @@ def propose(region: Region) -> Iterator[Draft]:
                 yield from _name(region, node)
             case ast.Attribute():
                 yield from _attribute(region, node)
+    for statement in region.suspects:
+        if isinstance(statement, ast.Raise) and isinstance(statement.exc, ast.Constant | ast.JoinedStr):
+            for name in _exceptions(region):
+                weight = 4 if name in region.hints.exceptions else 1
+                yield region.swap(statement.exc, f"{name}({region.text(statement.exc)})", "exception", weight)
     for node in region.loads:
         inside = region.is_callee(node) or isinstance(region.parent(node), ast.Attribute)
         if isinstance(node, ast.Name | ast.Attribute) and not inside:
-            for name in region.scope.attributes(node, called=False)[:12]:
+            for name in region.scope.attributes(node, called=False)[:24]:
                 yield region.swap(node, f"{region.text(node)}.{name}", "attribute access")
 
 
@@ -49,9 +54,7 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
     parent = region.parent(node)
     scope = region.scope
     if _is_exception(region, node):
-        own = [name for name in scope.functions if name.endswith(("Error", "Exception"))]
-        own += scope.facts.raised
-        for name in dict.fromkeys([*region.hints.exceptions, *own, *EXCEPTIONS]):
+        for name in _exceptions(region):
             if name != node.id:
                 yield region.swap(node, name, "exception", 4 if name in region.hints.exceptions else 1)
         return
@@ -71,6 +74,10 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
     elif isinstance(parent, ast.Attribute) and region.is_callee(parent):
         family = "caller"
     stored = isinstance(node.ctx, ast.Store)
+    if not stored and family == "identifier":
+        compared = isinstance(parent, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in parent.ops)
+        for constant in ("None", "True", "False"):
+            yield region.swap(node, constant, "constant type", 2.0 if compared else 0.3)
     names = scope.variables(node) if stored else [*scope.names(node)]
     for name in names:
         if name != node.id:
@@ -106,6 +113,12 @@ def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
         yield region.swap(node, text, "drop attribute")
         if text in ("self", "cls") and node.attr in region.scope.locals:
             yield region.swap(node, node.attr, "identifier", 2)
+
+
+def _exceptions(region: Region) -> list[str]:
+    """Names of exceptions: those that the failing tests expect, the file's own, then builtins."""
+    own = [name for name in region.scope.functions if name.endswith(("Error", "Exception"))]
+    return list(dict.fromkeys([*region.hints.exceptions, *own, *region.scope.facts.raised, *EXCEPTIONS]))
 
 
 def _is_exception(region: Region, node: ast.Name) -> bool:

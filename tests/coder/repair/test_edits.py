@@ -15,8 +15,10 @@ from tests.coder.repair.helpers import made, region_of
 # (family, line as it is, line as it should be); each stands in the function below.
 FUNCTION = '''\
 import os
+from collections import namedtuple
 
 LIMIT = 10
+Pair = namedtuple("Pair", "a b")
 
 
 def near(a, b):
@@ -40,8 +42,10 @@ LINES = [
     ("function name", "best = max(items)", "best = min(items)"),
     ("function name", "name = name.lstrip()", "name = name.rstrip()"),
     ("function name", "best = abs(item)", "best = near(item)"),
+    ("function name", "best = near(item)", "best = Pair(item)"),
     ("caller", "best = name.index(item)", "best = items.index(item)"),
     ("exception", "raise KeyError(name)", "raise ValueError(name)"),
+    ("exception", "raise 'none'", "raise ValueError('none')"),
     ("numeric literal", "best = item[0]", "best = item[1]"),
     ("numeric literal", "best = item * 3", "best = item * 10"),
     ("boolean literal", "flag = True", "flag = False"),
@@ -50,13 +54,18 @@ LINES = [
     ("string literal", "flag = item == '('", "flag = item == '['"),
     ("constant type", "best = 1", "best = '1'"),
     ("constant type", "best = []", "best = None"),
+    ("constant type", "flag = best is item", "flag = best is True"),
+    ("constant type", "name = name + 0\n        best = '||'", "name = name + '||'\n        best = '||'"),
     ("wrap in call", "best = item - count", "best = abs(item - count)"),
     ("wrap in call", "best = item", "best = str(item)"),
     ("add method call", "flag = name == item", "flag = name.lower() == item"),
+    ("add method call", "name = '' + name", "name = ''.join(items) + name"),
     ("drop call", "best = sorted(items)", "best = items"),
     ("drop call", "items = items.sort(reverse=True)", "items = items"),
     ("more arguments", "best = range(count)", "best = range(1, count)"),
     ("more arguments", "best = near(item)", "best = near(item, count)"),
+    ("more arguments", "best = os.date(item, count)", "best = os.date(item, 1, count)"),
+    ("more arguments", "flag = '.'; name.replace(best)", "flag = '.'; name.replace('.', best)"),
     ("more arguments", "best = sorted(items)", "best = sorted(items, reverse=True)"),
     ("fewer arguments", "best = range(1, count)", "best = range(count)"),
     ("swap arguments", "best = near(item, count)", "best = near(count, item)"),

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import pytest
+
 from coder.repair.candidate import Base, Candidate
 from coder.repair.edits import propose
-from coder.repair.pairs import TOGETHER, pairs
+from coder.repair.pairs import IN_ONE, TOGETHER, pairs
 from coder.repair.rank import score
 from tests.coder.repair.helpers import region_of
 
@@ -36,3 +38,22 @@ def test_edits_that_touch_are_no_pair() -> None:
     for candidate in pairs(singles()):
         first, second = (edit.span for edit in candidate.proposal.edits)
         assert first.end < second.start
+
+
+def test_a_statement_that_is_wrong_in_two_ways_is_worth_more_than_two_statements() -> None:
+    wanted = "def f(a, b):\n    c = a\n    return b + b\n"
+    found = singles()
+    right = [
+        c for c in found if c.files["module.py"] in (TEXT.replace("a - b", "a + b"), TEXT.replace("a - b", "b - b"))
+    ]
+    (both,) = [candidate for candidate in pairs(found) if candidate.files["module.py"] == wanted]
+    assert both.proposal.prior == sum(c.proposal.prior for c in right) + IN_ONE
+
+
+def test_of_a_likely_statement_edits_are_combined_that_are_not_among_the_best_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("coder.repair.pairs.BEST", 2)
+    places = [sorted(edit.span.start for edit in pair.proposal.edits) for pair in pairs(singles())]
+    line = TEXT.index("return")
+    assert len([one for one, other in places if one > line]) > 100

@@ -112,13 +112,31 @@ def test_a_line_is_inserted_at_the_indentation_of_the_next(monkeypatch: pytest.M
     assert fake.read().endswith("    c = a\n    ") and fake.old is None
 
 
+def kind_of(place: Gap) -> str:
+    return "new line" if place.insert else "body" if place.function else "value" if place.value else "line"
+
+
+def test_a_value_is_written_without_regard_to_the_old_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake = near(monkeypatch, "a + b")
+    (value,) = [place for place in places(region_of(TEXT)) if place.value and TEXT[place.start :].startswith("a\n")]
+    assert made(llama(), value) == [TEXT.replace("c = a\n", "c = a + b\n")]
+    assert fake.read().endswith("    c = ") and fake.old is None
+
+
+def test_a_lost_value_is_written_first_and_a_header_with_its_colon() -> None:
+    text = "def f(a):\n    for b in 0:\n        a += g(b, 1)\n    return a.c(1)\n"
+    found = sorted(places(region_of(text)), key=lambda place: -place.weight)
+    assert (found[0].value, found[0].hollow, text[found[0].start : found[0].end]) == (True, True, "0:")
+    assert not any(place.hollow for place in found[1:])
+
+
 def test_suspicious_lines_come_before_expressions_new_lines_and_whole_bodies() -> None:
     region = region_of(TEXT)
     region.suspicion = {2: 0.2, 4: 1.0}
     found = sorted(places(region), key=lambda place: -place.weight)
     assert TEXT[found[0].start :].startswith("return max")
-    kinds = [(place.insert, place.function) for place in found if place.suspicion == 1.0 and place.whole_line]
-    assert kinds == [(False, False), (True, False), (False, True)]
+    kinds = [kind_of(place) for place in found if place.suspicion == 1.0 and place.whole_line]
+    assert kinds == ["line", "value", "new line", "body"]
     assert not any(TEXT[place.start :].startswith("if c") for place in gaps(region))
 
 
