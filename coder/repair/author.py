@@ -79,6 +79,7 @@ class Author(threading.Thread):
         self._unskimmed: deque[list[Candidate]] = deque()
         self._unskimmed_later: deque[list[Candidate]] = deque()
         self._skimmed: list[Candidate] = []
+        self._paired: set[tuple[Candidate, Candidate]] = set()
         self._bases = 0
         self._built = 0
         self._began = time.monotonic()
@@ -247,9 +248,8 @@ class Author(threading.Thread):
         self._reader.skim(window)
         self._pool.add(window)
         self._skimmed += [candidate for candidate in window if not candidate.base.depth]
-        if not self._unskimmed and self._skimmed:
-            self._pool.add(pairs(self._skimmed))
-            self._skimmed.clear()
+        if not self._unskimmed and any(not candidate.base.depth for candidate in window):
+            self._pool.add(pairs(self._skimmed, self._paired))
         return True
 
     def _read(self) -> bool:

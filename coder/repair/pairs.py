@@ -20,18 +20,19 @@ STATEMENTS, WITHIN, KEPT = 8, 240, 1200
 TOGETHER, IN_ONE = 1.0, 3.0
 
 
-def pairs(singles: Iterable[Candidate]) -> list[Candidate]:
+def pairs(singles: Iterable[Candidate], made: set[tuple[Candidate, Candidate]]) -> list[Candidate]:
     """Combinations of the best single edits of one base that do not touch each other, of those that are quickly tried;
     of the likeliest statements more of them. The model has skimmed each alone; the sum of what it said stands for
-    both."""
+    both. Those that are `made` already are left out, and those made now are put in."""
     plain = [c for c in singles if len(c.proposal.edits) == 1 and len(c.proposal.paths) == 1 and not c.cost]
     best = heapq.nlargest(BEST, plain, key=_score)
-    found = {(one, other): TOGETHER for one, other in combinations(best, 2) if _apart(one, other)}
+    found = dict.fromkeys(_apart(best), TOGETHER)
     for members in _statements(plain):
-        within = (pair for pair in combinations(members, 2) if _apart(*pair))
-        likeliest = heapq.nlargest(KEPT, within, key=lambda pair: pair[0].score + pair[1].score)
+        likeliest = heapq.nlargest(KEPT, _apart(members), key=lambda pair: pair[0].score + pair[1].score)
         found |= dict.fromkeys(likeliest, IN_ONE)
-    return [_both(*pair, together) for pair, together in found.items()]
+    new = [(pair, together) for pair, together in found.items() if pair not in made]
+    made.update(found)
+    return [_both(*pair, together) for pair, together in new]
 
 
 def _statements(singles: Sequence[Candidate]) -> Iterator[list[Candidate]]:
@@ -47,10 +48,12 @@ def _score(candidate: Candidate) -> float:
     return candidate.score
 
 
-def _apart(one: Candidate, other: Candidate) -> bool:
-    """Whether two edits of one file leave a character between them."""
-    a, b = sorted((one.proposal.edits[0].span, other.proposal.edits[0].span))
-    return one.base is other.base and a.path == b.path and a.end < b.start
+def _apart(members: Sequence[Candidate]) -> Iterator[tuple[Candidate, Candidate]]:
+    """Two by two in the order of the text, edits of one file that leave a character between them."""
+    placed = sorted(((c.proposal.edits[0].span, c) for c in members), key=lambda place: place[0])
+    for (a, one), (b, other) in combinations(placed, 2):
+        if a.end < b.start and a.path == b.path and one.base is other.base:
+            yield one, other
 
 
 def _both(one: Candidate, other: Candidate, together: float) -> Candidate:

@@ -27,7 +27,7 @@ def test_two_slips_at_once_are_among_the_pairs() -> None:
         if candidate.files["module.py"] in (TEXT.replace("a - b", "a + b"), TEXT.replace("c = a", "c = b")):
             candidate.likelihood, candidate.skimmed = 5.0, True
         candidate.score = score(candidate)
-    (both,) = [candidate for candidate in pairs(found) if candidate.files["module.py"] == wanted]
+    (both,) = [candidate for candidate in pairs(found, set()) if candidate.files["module.py"] == wanted]
     assert both.likelihood == 10.0
     one, other = (c.proposal.prior for c in found if c.likelihood == 5.0)
     assert both.proposal.prior == one + other + TOGETHER
@@ -35,7 +35,7 @@ def test_two_slips_at_once_are_among_the_pairs() -> None:
 
 
 def test_edits_that_touch_are_no_pair() -> None:
-    for candidate in pairs(singles()):
+    for candidate in pairs(singles(), set()):
         first, second = (edit.span for edit in candidate.proposal.edits)
         assert first.end < second.start
 
@@ -46,7 +46,7 @@ def test_a_statement_that_is_wrong_in_two_ways_is_worth_more_than_two_statements
     right = [
         c for c in found if c.files["module.py"] in (TEXT.replace("a - b", "a + b"), TEXT.replace("a - b", "b - b"))
     ]
-    (both,) = [candidate for candidate in pairs(found) if candidate.files["module.py"] == wanted]
+    (both,) = [candidate for candidate in pairs(found, set()) if candidate.files["module.py"] == wanted]
     assert both.proposal.prior == sum(c.proposal.prior for c in right) + IN_ONE
 
 
@@ -54,6 +54,15 @@ def test_of_a_likely_statement_edits_are_combined_that_are_not_among_the_best_of
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("coder.repair.pairs.BEST", 2)
-    places = [sorted(edit.span.start for edit in pair.proposal.edits) for pair in pairs(singles())]
+    places = [sorted(edit.span.start for edit in pair.proposal.edits) for pair in pairs(singles(), set())]
     line = TEXT.index("return")
     assert len([one for one, other in places if one > line]) > 100
+
+
+def test_a_pair_is_made_once_though_more_edits_come() -> None:
+    found, made = singles(), set()
+    first = pairs(found[:40], made)
+    more = pairs(found, made)
+    files = [candidate.proposal.edits for candidate in [*first, *more]]
+    assert first and more and len(files) == len(set(files))
+    assert pairs(found, made) == []
