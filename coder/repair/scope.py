@@ -207,7 +207,7 @@ class Scope:
         for callee, given in self.facts.keyword_arguments.items():
             if callee == name or takes:
                 for keyword, text, names in given:
-                    if (callee == name or keyword in takes) and self._reach.issuperset(names):
+                    if (callee == name or keyword in takes) and self.reach.issuperset(names):
                         (same if callee == name else other)[text] += 1
         return list(dict.fromkeys(text for counter in (same, other) for text, _ in counter.most_common()))
 
@@ -233,7 +233,7 @@ class Scope:
         return {*self.globals, *BUILTINS, "self"}
 
     @cached_property
-    def _reach(self) -> set[str]:
+    def reach(self) -> set[str]:
         """All names that are bound here."""
         return self._shared.union(self.locals)
 

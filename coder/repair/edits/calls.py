@@ -196,8 +196,8 @@ def _with_method(
     if isinstance(region.parent(node), ast.Attribute):
         return
     text = region.text(node)
-    for method, weight in methods.items():
-        yield region.swap(node, text + method, "add method call", weight + (3 if method in seen.get(text, ()) else 0))
+    for method, weight in (methods | {method: methods.get(method, 0.7) + 3 for method in seen.get(text, ())}).items():
+        yield region.swap(node, text + method, "add method call", weight)
 
 
 def _joined(region: Region, node: ast.Constant) -> Iterator[Draft]:
@@ -240,17 +240,18 @@ def _wrappers(scope: Scope) -> dict[str, float]:
 
 def _methods(scope: Scope) -> tuple[dict[str, float], dict[str, list[str]]]:
     """Method calls to add, with weights: common ones without arguments, and those that the file makes with constants;
-    and, by the text of the receiver, which of them it makes there."""
+    and, by the text of the receiver, those that it makes there with what is bound here too."""
     found: dict[str, float] = dict(_METHODS)
     seen: dict[str, list[str]] = defaultdict(list)
     for callee, call in scope.calls:
-        constant = all(isinstance(argument, ast.Constant) for argument in call.args) and not call.keywords
-        if isinstance(call.func, ast.Attribute) and constant and len(callee) < 60:
-            receiver = callee[: -len(call.func.attr) - 1]
-            text = f".{call.func.attr}({', '.join(ast.unparse(argument) for argument in call.args)})"
-            if len(text) < 40:
+        if not isinstance(call.func, ast.Attribute) or call.keywords or len(callee) >= 60:
+            continue
+        text = f".{call.func.attr}({', '.join(ast.unparse(argument) for argument in call.args)})"
+        names = {node.id for argument in call.args for node in ast.walk(argument) if isinstance(node, ast.Name)}
+        if len(text) < 60 and scope.reach.issuperset(names):
+            seen[callee[: -len(call.func.attr) - 1]].append(text)
+            if len(text) < 40 and all(isinstance(argument, ast.Constant) for argument in call.args):
                 found[text] = found.get(text, 0.7) + 0.3
-                seen[receiver].append(text)
     return found, seen
 
 

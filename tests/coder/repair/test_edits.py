@@ -60,6 +60,7 @@ LINES = [
     ("wrap in call", "best = item", "best = str(item)"),
     ("add method call", "flag = name == item", "flag = name.lower() == item"),
     ("add method call", "name = '' + name", "name = ''.join(items) + name"),
+    ("add method call", "os.fsync(count); best = os", "os.fsync(count); best = os.fsync(count)"),
     ("drop call", "best = sorted(items)", "best = items"),
     ("drop call", "items = items.sort(reverse=True)", "items = items"),
     ("more arguments", "best = range(count)", "best = range(1, count)"),
