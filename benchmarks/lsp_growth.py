@@ -37,7 +37,7 @@ def others(folder: Path, count: int) -> Iterator[tuple[str, str]]:
 
 
 def knowledge_of(texts: dict[str, list[int]]) -> Any:
-    from lsp.knowledge import Knowledge
+    from coder.completion.knowledge import Knowledge
 
     knowledge = Knowledge()
     for name, tokens in texts.items():
@@ -48,12 +48,12 @@ def knowledge_of(texts: dict[str, list[int]]) -> Any:
 
 def measure(folder: Path, runs: int, end: float) -> tuple[dict[int, Score], dict[int, int]]:
     """Scores and tokens by size, of all places that were done before `end` (monotonic seconds)."""
-    from lsp.gates import judge
-    from lsp.prompt import prompt_of
+    from coder.completion.gates import judge
+    from coder.completion.prompt import prompt_of
+    from coder.completion.situation import Lines
+    from coder.completion.stopping import extent_of
+    from coder.completion.writer import Writer
     from lsp.settings import Settings
-    from lsp.situation import Lines
-    from lsp.stopping import extent_of
-    from lsp.writer import Writer
     from model.weights.catalogue import load
 
     model, tokenizer = load("smollm2", "int8")

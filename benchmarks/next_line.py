@@ -111,8 +111,8 @@ def _is_worth(line: str) -> bool:
 
 def situated(place: Place, files: dict[str, str]) -> tuple[Any, list[str], str]:
     """The situation behind the line's indentation, the file's lines, and what is to be completed."""
+    from coder.completion.situation import Situation
     from lsp.completion import AFTER, BEFORE
-    from lsp.situation import Situation
 
     lines = [line + "\n" for line in files[place.path].split("\n")]
     line = lines[place.number].rstrip("\n")
@@ -126,11 +126,11 @@ def situated(place: Place, files: dict[str, str]) -> tuple[Any, list[str], str]:
 def write(model: Any, tokenizer: Any, packages: dict[str, dict[str, str]], runs: int, end: float,
           store: dict[Place, dict[str, Any]]) -> Iterator[tuple[Place, dict[str, Any]]]:  # fmt: skip
     """What is written at the places that the store has nothing for, until `end` (monotonic seconds)."""
-    from lsp.knowledge import Knowledge
-    from lsp.prompt import prompt_of
-    from lsp.situation import Lines
-    from lsp.stopping import extent_of
-    from lsp.writer import Writer
+    from coder.completion.knowledge import Knowledge
+    from coder.completion.prompt import prompt_of
+    from coder.completion.situation import Lines
+    from coder.completion.stopping import extent_of
+    from coder.completion.writer import Writer
 
     silent = Silent()
     writer = Writer(model, tokenizer, silent)
@@ -175,9 +175,9 @@ class Silent:
 def scores(
     store: dict[Place, dict[str, Any]], packages: dict[str, dict[str, str]], threshold: float
 ) -> dict[str, Score]:
+    from coder.completion.gates import judge
+    from coder.completion.writer import Draft, Piece
     from lsp.completion import FLOOR
-    from lsp.gates import judge
-    from lsp.writer import Draft, Piece
 
     table = {name: Score() for name in (*WAYS, "+ gates")}
     for place, entry in store.items():

@@ -135,8 +135,8 @@ class LlamaCpp:
             self._asking.cancel()
 
     async def ask(self, name: str, line: int, column: int) -> tuple[str, str]:
-        from lsp.prompt import prompt_of
-        from lsp.situation import Situation
+        from coder.completion.prompt import prompt_of
+        from coder.completion.situation import Situation
 
         lines = [one + "\n" for one in self._texts[name]]
         before = "".join(lines[:line]) + lines[line][:column]

@@ -7,11 +7,14 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from coder import config, events
+from coder.completion.body import parted, write_body
+from coder.completion.functions import stub_at, test_at
+from coder.completion.situation import Situation
 from coder.engine import Engine, FixRequest
 from coder.environment import Environment
 from coder.exit_status import ExitStatus
@@ -21,13 +24,7 @@ from coder.repository import Repository
 from coder.trust import Trust
 from lsp import edits
 from lsp.documents import Document
-from lsp.functions import stub_at, test_at
-from lsp.gates import judge
-from lsp.positions import split_lines
-from lsp.prompt import prompt_of
-from lsp.situation import Situation
 from lsp.status import Progress
-from lsp.stopping import Extent
 from lsp.worker import Urgency
 
 if TYPE_CHECKING:
@@ -35,7 +32,6 @@ if TYPE_CHECKING:
     from lsp.server import CoderServer
 
 FIX, COMPLETE, CLEAR = "coder.fixTest", "coder.completeFunction", "coder.clearCache"
-BODY_LINES, BODY_TOKENS = 40, 256
 _log = logging.getLogger(__name__)
 
 MakeEngine = Callable[[Repository, Environment, events.Listener], Engine]
@@ -202,19 +198,14 @@ class Actions:
         if stub is None:
             status.message(types.MessageType.Info, "coder: no function without a body is here.")
             return False
-        before, after = (part.replace("\r\n", "\n") for part in (text[: stub.start], text[stub.end :]))
         folders = self.server.folders
-        situation = Situation(uri, folders.path_of(uri), document.language, before, after, folders.name_of(uri))
-        lines = split_lines(before)
-        prompt = prompt_of(situation, lines, len(lines) - 1)
-        extent = Extent(True, len(stub.indentation), len(stub.indentation), BODY_LINES)
+        path, name = folders.path_of(uri), folders.name_of(uri)
+        situation = Situation(uri, path, document.language, *parted(text, stub), name)
+        modules = self.server.modules()
         status.tell("thinking", stub.name)
-
-        def work(cancel: Any) -> str:
-            draft = writer.write(prompt, situation, extent, BODY_TOKENS, cancel)
-            return "" if draft is None else judge(draft, situation, 0.0, self.server.modules()).text
-
-        job = self.server.worker.submit(work, Urgency.NOW)
+        job = self.server.worker.submit(
+            lambda cancel: write_body(writer, situation, stub, modules, cancel), Urgency.NOW
+        )
         try:
             body = await asyncio.shield(asyncio.wrap_future(job.future))
         except asyncio.CancelledError:

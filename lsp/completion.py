@@ -11,17 +11,17 @@ from dataclasses import dataclass, field
 
 from lsprotocol import types
 
+from coder.completion.gates import Shown, judge
+from coder.completion.prompt import Prompt, prompt_of
+from coder.completion.situation import Situation, lines_wanted
+from coder.completion.stopping import extent_of
+from coder.completion.writer import Draft, Writer
 from lsp.documents import Document, Documents
 from lsp.following import Following, typed_since
-from lsp.gates import Shown, judge
-from lsp.prompt import Prompt, prompt_of
 from lsp.ranges import item
 from lsp.settings import Settings
-from lsp.situation import Situation, lines_wanted
-from lsp.stopping import extent_of
 from lsp.worker import Job, Urgency, Worker
 from lsp.workspace import Workspace
-from lsp.writer import Draft, Writer
 
 _log = logging.getLogger(__name__)
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from lsprotocol import types
 
+from coder.completion.situation import end_of
 from lsp.positions import UTF16, place_of, position_of, split_lines
-from lsp.situation import end_of
 
 
 @dataclass

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from lsp.situation import Situation
-from lsp.trimming import drop_suffix
+from coder.completion.situation import Situation
+from coder.completion.trimming import drop_suffix
 
 SIZE = 200
 _TAIL = 400  # characters around the cursor that are kept

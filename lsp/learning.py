@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from coder.completion.knowledge import Knowledge
 from lsp.documents import Document
-from lsp.knowledge import Knowledge
 from lsp.reading import Reading
 from lsp.relevance import Place
 from lsp.soon import Soon

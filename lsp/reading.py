@@ -15,10 +15,10 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Any
 
+from coder.completion.knowledge import Knowledge
 from coder.failure import Failure
 from coder.reading_plan import is_source, readable
 from coder.repository import Repository
-from lsp.knowledge import Knowledge
 from lsp.relevance import Place, name_of, relevant_first
 from lsp.tokens_kept import TokensKept
 

@@ -12,11 +12,12 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from coder.completion.knowledge import Knowledge
+from coder.completion.writer import Writer
 from coder.environment import Environment
 from lsp.actions import Actions, MakeEngine
 from lsp.completion import Completions
 from lsp.documents import Document, Documents
-from lsp.knowledge import Knowledge
 from lsp.learning import Learning
 from lsp.protocol import Protocol
 from lsp.settings import Settings
@@ -24,7 +25,6 @@ from lsp.status import Status
 from lsp.watching import REGISTRATION, can_watch
 from lsp.worker import Urgency, Worker
 from lsp.workspace import Workspace
-from lsp.writer import Writer
 
 LoadModel = Callable[[str, str], tuple[Any, Any]]
 _log = logging.getLogger("lsp")

@@ -9,18 +9,18 @@ import pytest
 import torch
 
 from coder import events
+from coder.completion.knowledge import Knowledge
+from coder.completion.prompt import prompt_of
+from coder.completion.situation import Lines, Situation
+from coder.completion.stopping import extent_of
+from coder.completion.writer import Writer
 from coder.config import Settings
 from coder.engine import Engine, FixRequest
 from coder.reading import FIX, Reading, files_of, heading, open_store, state_format
 from coder.reading_plan import near_failure
 from coder.repository import Repository
 from coder.resuming import resume
-from lsp.knowledge import Knowledge
 from lsp.positions import split_lines
-from lsp.prompt import prompt_of
-from lsp.situation import Lines, Situation
-from lsp.stopping import extent_of
-from lsp.writer import Writer
 from model.sprig import Sprig
 from tests.coder.cli.harness import FakeSandbox
 from tests.coder.repair.fakes import ScriptedTester

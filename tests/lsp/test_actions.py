@@ -12,7 +12,6 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcRequestCancelled
 
-from lsp import functions
 from lsp.actions import COMPLETE, FIX, make_engine
 from lsp.positions import split_lines
 from tests.coder.cli.harness import FakeSandbox, FakeTester, fake_search, report
@@ -208,22 +207,3 @@ def test_a_stub_is_written(tmp_path):
             assert not await execute(editor, COMPLETE, uri, {"line": 4, "character": 0})
 
     run(scenario())
-
-
-def test_the_test_around_a_line():
-    text = "class TestA:\n    def test_b(self):\n        pass\n\n\ndef helper():\n    pass\n"
-    assert functions.test_at("tests/test_x.py", text, 2) == "tests/test_x.py::TestA::test_b"
-    assert functions.test_at("tests/test_x.py", text, 6) is None
-    assert functions.test_at("x.py", text, 2) is None
-    decorated = "@mark\ndef test_a():\n    def helper():\n        pass\n\n    return helper\n"
-    for line in range(6):
-        assert functions.test_at("test_x.py", decorated, line) == "test_x.py::test_a", line
-    assert functions.test_at("test_x.py", decorated, 99) is None
-
-
-def test_stubs():
-    text = 'def f():\n    """Doc."""\n    ...\n\ndef g():\n    return 1\n'
-    stub = functions.stub_at(text, 4)
-    assert stub is not None and text[stub.start : stub.end] == "..." and stub.indentation == "    "
-    assert functions.stub_at(text, text.index("g()")) is None
-    assert functions.stub_at("x = 1\n", 0) is None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
+from coder.completion.names import unresolved
 from lsp.completion import Completions
 from lsp.documents import Documents
-from lsp.names import unresolved
 from lsp.settings import Settings
 from lsp.worker import Worker
 from lsp.workspace import Workspace

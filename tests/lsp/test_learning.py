@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
+from coder.completion.knowledge import Knowledge
 from lsp import soon
 from lsp.actions import CLEAR
-from lsp.knowledge import Knowledge
 from tests.lsp.client import editing, run
 
 WATCHES = types.WorkspaceClientCapabilities(

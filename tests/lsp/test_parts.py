@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coder.completion.knowledge import Knowledge
+from coder.completion.prompt import BUDGET, anchors, prompt_of
+from coder.completion.situation import Situation
+from coder.completion.snapshots import BLOCK, Snapshots
+from coder.completion.writer import Writer
 from coder.repository import Repository
 from lsp import following
 from lsp.following import SIZE, Following, typed_since
-from lsp.knowledge import Knowledge
-from lsp.prompt import BUDGET, anchors, prompt_of
 from lsp.reading import Reading
 from lsp.settings import Settings
-from lsp.situation import Situation
-from lsp.snapshots import BLOCK, Snapshots
 from lsp.tokens_kept import TokensKept
 from lsp.worker import Urgency, Worker
 from lsp.workspace import Workspace
-from lsp.writer import Writer
 from tests.lsp.parrot import Parrot, never
 from tests.model.toy import ByteTokenizer, ToyModel
 

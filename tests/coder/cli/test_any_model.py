@@ -115,12 +115,12 @@ def test_fix_proves_what_it_finds_as_ever(project, clover) -> None:
 
 
 def test_a_completion_of_the_language_server(clover) -> None:
-    from lsp.knowledge import Knowledge
+    from coder.completion.knowledge import Knowledge
+    from coder.completion.prompt import prompt_of
+    from coder.completion.situation import Lines, Situation
+    from coder.completion.stopping import extent_of
+    from coder.completion.writer import Writer
     from lsp.positions import split_lines
-    from lsp.prompt import prompt_of
-    from lsp.situation import Lines, Situation
-    from lsp.stopping import extent_of
-    from lsp.writer import Writer
 
     model, tokenizer, spied = clover
     writer = Writer(model, tokenizer, Knowledge())

@@ -16,8 +16,8 @@ from functools import cache
 
 from tree_sitter import Node, Query, QueryCursor
 
-from lsp.situation import Situation
-from lsp.syntax import parser_of
+from coder.completion.situation import Situation
+from coder.completion.syntax import parser_of
 
 _SCOPES = ("function_definition", "lambda", "list_comprehension", "set_comprehension", "dictionary_comprehension",
            "generator_expression")  # fmt: skip

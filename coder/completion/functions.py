@@ -10,17 +10,19 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node, Tree
 
-from lsp.syntax import parser_of
+from coder.completion.syntax import parser_of
 
 
 @dataclass(frozen=True)
 class Stub:
-    """A function without a body: the half-open range of characters that the body replaces, and its indentation."""
+    """A function without a body: the half-open range of characters that the body replaces, its indentation, and what
+    the body begins with where it stands on a line of its own that is not there yet."""
 
     name: str
     start: int
     end: int
     indentation: str
+    opening: str = ""
 
 
 def test_at(path: str, text: str, line: int) -> str | None:
@@ -39,7 +41,7 @@ def test_at(path: str, text: str, line: int) -> str | None:
 
 def stub_at(text: str, offset: int) -> Stub | None:
     """The Python function around an offset whose body is `pass`, `...` or `raise NotImplementedError`, behind a
-    docstring or not."""
+    docstring or not, or a docstring alone."""
     tree = _tree(text)
     if tree is None:
         return None
@@ -52,14 +54,17 @@ def stub_at(text: str, offset: int) -> Stub | None:
     if body is None or name is None:
         return None
     statements = [child for child in body.named_children if child.type != "comment"]
-    written = statements[1:] if statements and _is_docstring(statements[0]) else statements
-    if len(written) != 1 or not _is_nothing(written[0]):
+    documented = bool(statements) and _is_docstring(statements[0])
+    written = statements[documented:]
+    if len(written) != 1 - (documented and not written) or not all(map(_is_nothing, written)):
         return None
     source = text.encode("utf-8", "replace")
-    start, end = (len(source[:byte].decode("utf-8", "replace")) for byte in (written[0].start_byte, body.end_byte))
-    line_start = text.rfind("\n", 0, start) + 1
-    indentation = text[line_start:start]
-    return Stub((name.text or b"").decode(), start, end, indentation) if not indentation.strip() else None
+    first, last = (written[0].start_byte, body.end_byte) if written else (statements[0].end_byte,) * 2
+    start, end, top = (len(source[:byte].decode("utf-8", "replace")) for byte in (first, last, body.start_byte))
+    indentation = text[text.rfind("\n", 0, top) + 1 : top]
+    if indentation.strip():
+        return None
+    return Stub((name.text or b"").decode(), start, end, indentation, "" if written else "\n" + indentation)
 
 
 @lru_cache(maxsize=2)

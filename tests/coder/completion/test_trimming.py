@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp.situation import Situation
-from lsp.trimming import trim
+from coder.completion.situation import Situation
+from coder.completion.trimming import trim
 
 CASES = tomllib.loads((Path(__file__).parent / "golden" / "trimming.toml").read_text())["case"]
 

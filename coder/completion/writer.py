@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lsp.knowledge import Knowledge
-from lsp.prompt import Prompt
-from lsp.situation import Situation
-from lsp.snapshots import Snapshots
-from lsp.stopping import Extent
+from coder.completion.knowledge import Knowledge
+from coder.completion.prompt import Prompt
+from coder.completion.situation import Situation
+from coder.completion.snapshots import Snapshots
+from coder.completion.stopping import Extent
 
 if TYPE_CHECKING:
     from model.memory_store import MemoryStore

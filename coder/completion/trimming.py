@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from lsp.situation import Situation, depth
+from coder.completion.situation import Situation, depth
 
 _EXIT = re.compile(r"\s*(?:return|raise|throw|break|continue)\b")
 _PAIRS = {")": "(", "]": "[", "}": "{"}

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from lsp.gates import judge
-from lsp.names import unresolved
-from lsp.situation import Lines, Situation, lines_wanted
-from lsp.stopping import extent_of
-from lsp.syntax import parses
-from lsp.writer import Draft, Piece
+from coder.completion.gates import judge
+from coder.completion.names import unresolved
+from coder.completion.situation import Lines, Situation, lines_wanted
+from coder.completion.stopping import extent_of
+from coder.completion.syntax import parses
+from coder.completion.writer import Draft, Piece
 
 CASES = tomllib.loads((Path(__file__).parent / "golden" / "filtering.toml").read_text())["case"]
 CODE = """import os

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from lsp.gates import judge
-from lsp.knowledge import Knowledge
+from coder.completion.gates import judge
+from coder.completion.knowledge import Knowledge
+from coder.completion.prompt import prompt_of
+from coder.completion.situation import Lines, Situation
+from coder.completion.stopping import extent_of
+from coder.completion.writer import Writer
 from lsp.positions import split_lines
-from lsp.prompt import prompt_of
-from lsp.situation import Lines, Situation
-from lsp.stopping import extent_of
-from lsp.writer import Writer
 from tests.lsp.parrot import never
 
 ABOVE = """class Stack:

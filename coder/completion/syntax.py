@@ -7,7 +7,7 @@ from functools import cache
 
 from tree_sitter import Language, Node, Parser
 
-from lsp.situation import Situation, depth
+from coder.completion.situation import Situation, depth
 
 _GRAMMARS = {
     "python": ("tree_sitter_python", "language"),

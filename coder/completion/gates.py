@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lsp.names import unresolved
-from lsp.situation import Situation
-from lsp.syntax import parses
-from lsp.trimming import trim
-from lsp.writer import Draft
+from coder.completion.names import unresolved
+from coder.completion.situation import Situation
+from coder.completion.syntax import parses
+from coder.completion.trimming import trim
+from coder.completion.writer import Draft
 
 
 @dataclass(frozen=True)

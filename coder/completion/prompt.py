@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lsp.situation import COMMENTS, Situation, end_of
+from coder.completion.situation import COMMENTS, Situation, end_of
 
 BUDGET = 1600  # characters above the cursor: twice as much writes no more lines right once the n-gram cache is mixed in
 WHOLE = 8000  # characters above the cursor that are looked for among what was read before, from the file's beginning on

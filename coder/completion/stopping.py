@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lsp.situation import Lines, Situation, depth
+from coder.completion.situation import Lines, Situation, depth
 
 MAX_LINES = 8  # of a block
 FURTHER = 2  # lines behind the cursor's own, of which the model must be sure
