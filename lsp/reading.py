@@ -12,10 +12,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import PurePosixPath
 from typing import Any
 
 from coder.completion.knowledge import Knowledge
+from coder.completion.names import modules_of
 from coder.failure import Failure
 from coder.reading_plan import is_source, readable
 from coder.repository import Repository
@@ -138,15 +138,5 @@ class Reading:
             if kept is not None:
                 kept.put(key, tokens)
         self._knowledge.add(name_of(place), tokens)
-        self._note_modules(place[1], text)
+        self.modules |= modules_of(place[1], text)
         return True
-
-    def _note_modules(self, path: str, text: str) -> None:
-        parts = PurePosixPath(path)
-        if parts.suffix not in (".py", ".pyi"):
-            return
-        self.modules.update(part for part in (*parts.parts[:-1], parts.stem) if part.isidentifier())
-        for line in text.split("\n"):
-            words = line.split()
-            if len(words) > 1 and words[0] in ("import", "from"):
-                self.modules.update(one.strip(",").partition(".")[0] for one in words[1:2])

@@ -24,6 +24,7 @@ FORBIDDEN = {
     "coder/cli": ("lsp.", "benchmarks"),
     "coder/agent": ("coder.cli", "lsp", "benchmarks"),
     "coder/completion": ("coder.engine", "coder.cli", "coder.agent", "lsp", "benchmarks"),
+    "coder/verbs": ("coder.engine", "coder.cli", "coder.agent", "lsp", "benchmarks"),
     "coder/repair": ("coder.engine", "coder.cli", "coder.agent", "lsp", "benchmarks"),
     "coder/repository": ("coder.engine", "coder.repair", "coder.cli", "coder.agent", "lsp", "benchmarks"),
     "coder": ("benchmarks",),

@@ -1,11 +1,14 @@
-"""What kind of request it is, for a model too small to be asked: a shell question, a repair, or work for the agent."""
+"""What kind of request it is, for a model too small to be asked: a shell question, a repair, an edit of a function,
+or work for the agent."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-Kind = Literal["shell", "fix", "agent"]
+from coder.verbs.asked import understand
+
+Kind = Literal["shell", "fix", "edit", "agent"]
 
 _BROKEN = r"\b(?:tests?(?! folder| director)|suite|bugs?|failures?|failing|broken)\b"
 _MEND = r"(?<![\w./-])(?:fix|repair|debug)(?![\w./-])"  # the verb, not a file that is called so
@@ -42,6 +45,8 @@ def route(request: str) -> Kind:
     """By the words of `request` alone: nothing is run, no model is asked."""
     if _REPAIR.search(request):
         return "fix"
+    if understand(request) is not None:
+        return "edit"
     if _QUESTION.search(request):
         return "shell"
     if _ACTS.match(request) and _THINGS.search(request) and not _PROGRAMMING.search(request):

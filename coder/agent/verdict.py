@@ -32,7 +32,8 @@ class OutOfTime(Exception):
 @dataclass(frozen=True)
 class Verdict:
     """`broken`: tests that passed before and do not now, be it that they are gone. `failing`: all that fail now.
-    `lost`: paths without which the changes are but a part. `late`: the tests did not end in time."""
+    `lost`: paths without which the changes are but a part. `late`: the tests did not end in time. `running`: tests
+    that run the lines that were asked about; None where that is not known."""
 
     passing: int = 0
     failing: tuple[str, ...] = ()
@@ -40,6 +41,7 @@ class Verdict:
     problem: str = ""
     lost: tuple[str, ...] = ()
     late: bool = False
+    running: tuple[str, ...] | None = None
 
     @property
     def worse(self) -> bool:
@@ -53,7 +55,10 @@ class Verdict:
             return self.problem + (f"; {len(self.broken)} passed before" if self.broken else "")
         if self.broken:
             return f"{len(self.broken)} tests passed before and do not now: {some(self.broken)}"
-        others = f"; {len(self.failing)} others fail, none of which passed before" if self.failing else ""
+        fail = "1 other fails, and did not pass before"
+        if len(self.failing) > 1:
+            fail = f"{len(self.failing)} others fail, none of which passed before"
+        others = f"; {fail}" if self.failing else ""
         return f"passes {self.passing} test{'s' * (self.passing != 1)}{others}"
 
 
@@ -65,6 +70,7 @@ class Tests:
     def __init__(self, engine: Engine, workspace: Workspace, left_s: Callable[[], float]) -> None:
         self._engine, self._workspace, self._left_s = engine, workspace, left_s
         self._test_files: set[str] = set()
+        self._before: tuple[str, ...] | None = None
 
     def observe(self, nodes: Sequence[str]) -> Observation:
         """As a tool, on the copy as it is: how many pass, and why those fail that do."""
@@ -83,41 +89,47 @@ class Tests:
         standing = Standing.FAILED if baseline.failing else Standing.DONE
         return Observation(standing, "\n".join([line, *details, *rest]), line)
 
-    def verdict(self, harvest: Harvest) -> Verdict:
+    def verdict(self, harvest: Harvest, path: str = "", lines: Sequence[int] = ()) -> Verdict:
         """With the changes that are handed over, and nothing else that the task did; and before them too, where that
-        matters to what is said."""
+        matters to what is said. `lines` of `path`, as it is then, are those that are asked about."""
         changed = [change.path for change in harvest.changes]
         if not self._there_are(changed):
             return Verdict(problem="there are no tests", lost=harvest.lost)
         try:
             with self._workspace.result(harvest.changes) as tree:
-                verdict = self._compared(tree, changed, self._sandbox(AT_LEAST_S))
+                verdict = self._compared(tree, changed, self._sandbox(AT_LEAST_S), path, lines)
         except OutOfTime as late:
             verdict = Verdict(problem=str(late), late=True)
         return replace(verdict, lost=harvest.lost)
 
-    def _compared(self, tree: WorkingCopy, changed: Sequence[str], sandbox: TimedSandbox) -> Verdict:
+    def _compared(
+        self, tree: WorkingCopy, changed: Sequence[str], sandbox: TimedSandbox, path: str, lines: Sequence[int]
+    ) -> Verdict:
         try:
             after = self._run(tree, sandbox)
         except TestsNotRun as error:
             return Verdict(broken=self._passed_before(sandbox), problem=f"the tests cannot be run: {error}")
+        known = bool(lines) and any(test.lines for test in after.tests.values())
+        running = after.covering(path, lines) if known else None
         # Where tests may have changed or gone, it takes those from before to tell.
         if not after.failing and not any(self.are_in(path) or not (tree.root / path).exists() for path in changed):
-            return Verdict(len(after.passing))
+            return Verdict(len(after.passing), running=running)
         before = self._passed_before(sandbox)
         passing = {*after.passing, *after.flaky}
         broken = tuple(node for node in before if node not in passing)
-        return Verdict(len(after.passing), after.failing, broken)
+        return Verdict(len(after.passing), after.failing, broken, running=running)
 
     def are_in(self, path: str) -> bool:
         """Whether a file is of tests or configures them: by its name, or by the runs so far."""
         return is_protected(path) or path in self._test_files
 
     def _passed_before(self, sandbox: TimedSandbox) -> tuple[str, ...]:
-        try:
-            return self._run(self._workspace.original, sandbox).passing
-        except TestsNotRun:
-            return ()
+        if self._before is None:
+            try:
+                self._before = self._run(self._workspace.original, sandbox).passing
+            except TestsNotRun:
+                self._before = ()
+        return self._before
 
     def _there_are(self, changed: Sequence[str]) -> bool:
         """Whether there are tests, or were before."""

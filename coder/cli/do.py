@@ -57,18 +57,23 @@ def do(
     The model works with tools on a copy of the project; commands run in the sandbox, without network. Your files change
     only when you say so (or with --apply), and `coder undo` takes it back.
 
-    With no endpoint and no checkpoint named, the embedded model answers shell questions, and requests to repair
-    failing tests go to `coder fix`.
+    With no endpoint and no checkpoint named, the embedded model answers shell questions; requests to repair failing
+    tests go to `coder fix`; and it completes, rewrites, describes and renames Python functions by their names. For
+    all else it says that it cannot.
 
-    Examples: `coder do "rename clamp to limit everywhere" --endpoint http://127.0.0.1:8000/v1`;
-    `coder do "list the ten largest files"`; `coder do "add a --quiet flag" --apply --json`.
+    Examples: `coder do "add a --quiet flag" --endpoint http://127.0.0.1:8000/v1`;
+    `coder do "list the ten largest files"`; `coder do "complete the function slugify in text.py"`;
+    `coder do "rename the parameter x to width in scale" --apply --json`.
 
-    Exit status: 0 done, and applied where something changed; 5 a change that was not applied; 11 not finished within
-    the limits, or no command known; 9 the model cannot be used; docs/exit_codes.md has all.
+    Exit status: 0 done, and applied where something changed; 2 no such function, or several of the name; 5 a change
+    that was not applied; 9 the model cannot be used, or cannot do that; 11 not finished within the limits, no command
+    known, or no edit that may be shown; docs/exit_codes.md has all.
     """
     from coder.agent import route
     from coder.agent.trajectory import Trajectory
+    from coder.cli.do_edit import edited
     from coder.cli.task_run import Runner, Wishes, run_to_exit
+    from coder.verbs.asked import FORMS, understand
 
     environment: Environment = context.obj
     wishes = Wishes(
@@ -89,9 +94,13 @@ def do(
             return _fix(context, path, wishes, python)
         if kind == "shell":
             return _answer(runner, request)
+        wish = understand(request)
+        if wish is not None:
+            return edited(runner, wish)
         raise Failure(
             ExitStatus.MODEL_FAILED,
-            "the embedded model cannot do that: it answers shell questions, and repairs failing tests (`coder fix`)",
+            "the embedded model cannot do that: it answers shell questions, repairs failing tests (`coder fix`), and "
+            f"edits one function at a time, asked for in these words: {'; '.join(FORMS)}",
             "Name a stronger one: --endpoint URL for a server, --model for a checkpoint that was taught to chat.",
         )
 

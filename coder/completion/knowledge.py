@@ -129,6 +129,13 @@ class Knowledge:
         return best
 
 
+class Nothing(Knowledge):
+    """Knows no continuation, whatever it is told: for a text that is not to be copied from what stands around it."""
+
+    def find(self, context: Sequence[int]) -> Match | None:
+        return None
+
+
 def _ways_up(name: str) -> Iterator[str]:
     """A name and those of the folders around it."""
     while name:

@@ -13,6 +13,7 @@ import re
 import sys
 from collections.abc import Collection, Sequence
 from functools import cache
+from pathlib import PurePosixPath
 
 from tree_sitter import Node, Query, QueryCursor
 
@@ -67,6 +68,18 @@ def unresolved(situation: Situation, text: str, modules: Collection[str] = ()) -
         missing = _nowhere(missing, situation.elsewhere)
     known = sys.stdlib_module_names | frozenset(modules)
     return missing + ([name for name in imported if name not in known] if modules else [])
+
+
+def modules_of(path: str, text: str) -> set[str]:
+    """The modules that imports may name because of a file: its own name and folders, and what it imports."""
+    parts = PurePosixPath(path)
+    if parts.suffix not in (".py", ".pyi"):
+        return set()
+    modules = {part for part in (*parts.parts[:-1], parts.stem) if part.isidentifier()}
+    for words in map(str.split, text.split("\n")):
+        if len(words) > 1 and words[0] in ("import", "from"):
+            modules.add(words[1].strip(",").partition(".")[0])
+    return modules
 
 
 def _nowhere(names: list[str], lines: Sequence[str]) -> list[str]:

@@ -47,7 +47,10 @@ from tests.model.toy import ByteTokenizer
         ("fix the permissions of the tests folder", "agent"),
         ("write a function that parses dates", "agent"),
         ("create a page about the project", "agent"),
-        ("rename the class Cart to Basket everywhere", "agent"),
+        ("rename the class Cart to Basket everywhere", "edit"),
+        ("rename the parameter x to y in scale in cart.py", "edit"),
+        ("complete the function total so that the tests pass", "edit"),
+        ("rename cart.py to basket.py", "shell"),
     ],
 )
 def test_route(request_, kind) -> None:

@@ -98,7 +98,8 @@ def test_tests_that_do_not_end_keep_apply_from_applying(coder, monkeypatch) -> N
     ("one", "worse", "said"),
     [
         (Verdict(3), False, "passes 3 tests"),
-        (Verdict(1, failing=("a",)), False, "passes 1 test; 1 others fail, none of which passed before"),
+        (Verdict(1, failing=("a",)), False, "passes 1 test; 1 other fails, and did not pass before"),
+        (Verdict(1, failing=("a", "b")), False, "passes 1 test; 2 others fail, none of which passed before"),
         (Verdict(1, broken=("a",)), True, "1 tests passed before and do not now: a"),
         (Verdict(problem="there are no tests"), False, "there are no tests"),
         (Verdict(1, lost=("n",)), True, "what became of n cannot be handed over; passes 1 test"),

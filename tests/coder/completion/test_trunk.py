@@ -8,7 +8,6 @@ from coder.completion.prompt import prompt_of
 from coder.completion.situation import Lines, Situation
 from coder.completion.stopping import extent_of
 from coder.completion.writer import Writer
-from lsp.positions import split_lines
 from tests.lsp.parrot import never
 
 ABOVE = """class Stack:
@@ -24,7 +23,7 @@ ABOVE = """class Stack:
 
 def write(writer, before):
     situation = Situation("u", "stack.py", "python", before, "\n")
-    lines = split_lines(before)
+    lines = before.splitlines(keepends=True)
     prompt = prompt_of(situation, lines, len(lines) - 1)
     return writer.write(prompt, situation, extent_of(situation, Lines.ONE), 24, never()), situation
 

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import pytest
+
+from coder.verbs.asked import FORMS, Wish, understand
+
+
+@pytest.mark.parametrize(
+    ("request_", "wish"),
+    [
+        ("complete the function parse_date in src/dates.py", Wish("complete", "parse_date", "src/dates.py")),
+        ("finish foo()", Wish("complete", "foo")),
+        ("Please implement the body of slugify.", Wish("complete", "slugify")),
+        ("implement the slugify function", Wish("complete", "slugify")),
+        ("complete the method bar of class Foo", Wish("complete", "bar", "Foo")),
+        ("finish foo so that it returns 3", Wish("complete", "foo", goal="so that it returns 3")),
+        ("rewrite the function foo in bar.py to use sum", Wish("rewrite", "foo", "bar.py", "to use sum")),
+        ("edit foo() so that it returns 3", Wish("rewrite", "foo", goal="so that it returns 3")),
+        ("rewrite foo in order to be quick", Wish("rewrite", "foo", goal="in order to be quick")),
+        ("simplify total() in cart.py", Wish("rewrite", "total", "cart.py", "to be simpler")),
+        ("add a docstring to Cart.total", Wish("describe", "Cart.total")),
+        ('add the docstring "Doubles x." to foo in a.py', Wish("describe", "foo", "a.py", "Doubles x.")),
+        ("document the function foo", Wish("describe", "foo")),
+        ("rename parameter x to y in foo", Wish("rename in", "foo", old="x", new="y")),
+        ("rename x to y in Foo.bar of a.py", Wish("rename in", "Foo.bar", "a.py", old="x", new="y")),
+        ("rename the class Cart to Basket everywhere", Wish("rename", "Cart", old="Cart", new="Basket")),
+        ("rename clamp to limit in src/calc.py", Wish("rename", "clamp", "src/calc.py", old="clamp", new="limit")),
+    ],
+)
+def test_edits_of_functions(request_, wish) -> None:
+    assert understand(request_) == wish
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        "rename a.txt to b.txt",
+        "rename all files to lower case",
+        "implement the parser",
+        "finish it",
+        "rewrite it in Rust",
+        "rewrite main.py to use asyncio",
+        "refactor the code",
+        "change the permissions of a.sh to 755",
+        "write a parser for dates",
+        "write a function that parses dates",
+        "add a --quiet flag",
+    ],
+)
+def test_everything_else(request_) -> None:
+    assert understand(request_) is None
+
+
+def test_what_is_offered_is_understood() -> None:
+    for form in FORMS:
+        assert understand(form.partition('"')[2].rstrip('"').replace("…", "use sum")) is not None, form
+
+
+@pytest.mark.parametrize(
+    "request_", ["complete foo", "rewrite foo to use sum", "document foo(x)", "rename foo to g", "rename x to y in foo"]
+)
+def test_what_to_type_next_is_the_same_wish(request_) -> None:
+    wish = understand(request_)
+    assert wish is not None
+    again = understand(wish.retold("A.foo", "src/a.py"))
+    if wish.verb == "rename":
+        wish, again = understand(request_), understand(wish.retold("foo", "src/a.py"))
+        assert (again.name, again.path, again.new) == ("foo", "src/a.py", "g")
+    else:
+        assert again is not None
+        assert (again.verb, again.name, again.path, again.goal) == (wish.verb, "A.foo", "src/a.py", wish.goal)
