@@ -54,7 +54,7 @@ class Edited:
         if self.failing or self.verdict.running is None:
             return self.objection or str(self.verdict)
         count = len(self.verdict.running)
-        return f"{self.verdict}; {count or 'none'} of them run{'s' * (count < 2)} {self.name}"
+        return f"{self.verdict}; {count or 'no'} test{'s run' if count > 1 else ' runs'} {self.name}"
 
 
 def edit(engine: Engine, wish: Wish, seconds: float) -> Edited:
@@ -109,22 +109,20 @@ def _rank(edited: Edited) -> tuple[bool, int, int, int]:
 
 
 def _tell(engine: Engine, project: Project, tests: Tests, wish: Wish, edited: Edited) -> None:
-    paths, diff = edited.proposal.paths, unified_diff(edited.harvest.changes)
-    changed = tuple(path for path in paths if tests.are_in(path))
-    if wish.verb in ("complete", "rewrite") or (wish.verb == "describe" and not wish.goal):
-        engine.listener(
-            shared.Notice("the embedded model wrote this; whether it is what you asked for, only you can tell")
-        )
-    elif wish.verb != "describe" and (places := left(project, edited.proposal, wish.old)):
-        engine.listener(
-            shared.Notice(f"{wish.old} stays in comments, strings and where it means something else: {some(places)}")
-        )
-    engine.listener(events.Handover(paths, diff, {}, (), edited.tests, changed))
+    changed = tuple(path for path in edited.proposal.paths if tests.are_in(path))
+    old = wish.old.rpartition(".")[2]
+    if not old and not (wish.verb == "describe" and wish.goal):
+        message = "the embedded model wrote this; whether it is what you asked for, only you can tell"
+        engine.listener(shared.Notice(message))
+    elif places := left(project, edited.proposal, old) if old else []:
+        message = f"{old} stays in comments, strings and where it means something else: {some(places)}"
+        engine.listener(shared.Notice(message))
+    diff = unified_diff(edited.harvest.changes)
+    engine.listener(events.Handover(edited.proposal.paths, diff, {}, (), edited.tests, changed))
 
 
 def _nothing(wish: Wish) -> Failure:
     what = {"describe": "docstring for", "rewrite": "other body for"}.get(wish.verb, "body for")
-    message = (
-        f"the embedded model found no {what} {wish.name} that parses, whose names are known and that uses what was said"
-    )
+    fit = "that parses, whose names mean something there" + ", and that uses what it was to use" * bool(wish.goal)
+    message = f"the embedded model found no {what} {wish.name} {fit}"
     return Failure(ExitStatus.NOT_FINISHED, message, "It is a small one. Name a stronger one: --endpoint URL.")

@@ -19,7 +19,7 @@ def edited(runner: Runner, wish: Wish) -> ExitStatus:
     environment, wishes = runner.environment, runner.wishes
     somebody = environment.interactive and not wishes.as_json
     if somebody:
-        environment.tell(f"{wish.verb} {wish.name}: trying it on a copy …")
+        environment.tell("trying it on a copy …")
     found = edit(runner.engine, wish, wishes.limits.seconds)
     if wishes.applies is None and somebody:
         reason = "" if environment.ask("Apply it?", {"a": "apply", "d": "drop"}) == "a" else "declined"

@@ -25,12 +25,15 @@ _WHERE = (
     r"(?P<path>[\w./-]+)[`'\"]?)?"
 )
 _GOAL = r"(?:,?\s+(?P<goal>(?:so|such|to|using|with|without|as|into|by|in\s+order)\b.+))?"
-_OLD_NEW = r"[`'\"]?(?P<old>[^\W\d]\w*)(?:\(\))?[`'\"]?\s+(?:to|as|into|->|→)\s+[`'\"]?(?P<new>\w+)(?:\(\))?[`'\"]?"
+_TO = r"(?:\(\))?[`'\"]?\s+(?:to|as|into|->|→)\s+[`'\"]?(?P<new>\w+)(?:\(\))?[`'\"]?"
+_OLD_NEW = rf"[`'\"]?(?P<old>[^\W\d]\w*){_TO}"
 _EVERYWHERE = r"(?:\s+(?:everywhere|throughout|in\s+the\s+(?:whole\s+)?(?:project|repository|code\s?base)))?"
 _FORMS: tuple[tuple[Verb, str], ...] = (
     ("rename in", rf"rename\s+(?:the\s+)?(?:parameter|param|argument|arg|(?:local\s+)?variable)\s+{_OLD_NEW}"
                   rf"\s+(?:in|of|inside)\s+{_FUNCTION}{_WHERE}"),
-    ("rename", rf"rename\s+(?:the\s+)?{_KIND}{_OLD_NEW}(?:\s+(?:in|of|from)\s+(?P<path>[\w./-]+\.py))?{_EVERYWHERE}"),
+    ("rename", rf"rename\s+(?:the\s+)?{_KIND}{_OLD_NEW}{_EVERYWHERE}"),
+    ("rename", rf"rename\s+(?:the\s+)?{_KIND}[`'\"]?(?P<old>[^\W\d][\w.]*){_TO}"
+               r"\s+(?:in|of|from)\s+(?P<path>[\w./-]+\.py)"),
     ("rename in", rf"rename\s+{_OLD_NEW}\s+in\s+{_FUNCTION}{_WHERE}"),
     ("describe", r"(?:add|write|put)\s+(?:(?:a|the)\s+)?(?:short\s+)?docstring(?:\s+[\"'“](?P<goal>.+?)[\"'”])?"
                  rf"\s+(?:to|for|in|on)\s+{_FUNCTION}{_WHERE}"),

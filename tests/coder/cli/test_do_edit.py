@@ -41,7 +41,7 @@ def test_a_body_is_applied_when_somebody_says_so(coder, stub, options, answers, 
     done = coder("do", REQUEST, *options, answers=answers)
     assert done.status == status, done.stderr
     assert "+    yield from (n, n)" in done.stdout and "only you can tell" in done.stderr
-    assert "1 of them runs twice" in done.stderr and ("not applied (" in done.stderr) is (status == 5)
+    assert "1 test runs twice" in done.stderr and ("not applied (" in done.stderr) is (status == 5)
     assert stub.read_text() == (WRITTEN if status == 0 else STUB)
     if status == 0:
         assert "do: write the body of twice" in coder("log").stdout
