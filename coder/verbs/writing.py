@@ -31,6 +31,7 @@ DRAFTS = 6
 """Texts that the model is asked for, at most; the first is the likeliest, the others are sampled."""
 _LEARNED = 500_000  # characters of the project that lend their words to a new body
 _LONGEST = 100  # characters of a docstring
+_SAYS_NOTHING = frozenset("the a an this is of function method def class docstring".split())
 _USES = re.compile(r"\b(?:uses?|using)\s+`?([^\W\d][\w.]*)`?(?:\(\))?(?=\s*(?:[,;]|$|(?:and|instead|for|to|in)\b))")
 
 
@@ -133,7 +134,8 @@ class Author:
         for variant in range(DRAFTS):
             draft = writer.write(prompt, situation, Extent(False), _LONGEST // 2, self.cancel, variant=variant)
             line = "" if draft is None else draft.text.partition('"""')[0].strip().rstrip(".")
-            if 0 < len(line) < _LONGEST:
+            words = set(re.findall(r"[a-z]+", line.lower()))
+            if len(line) < _LONGEST and words - _SAYS_NOTHING - set(self.found.node.name.lower().split("_")):
                 yield line + "."
 
     def _again(self, how: str, upto: int) -> str:

@@ -60,6 +60,8 @@ def test_a_docstring_is_written_or_taken_as_it_is(project, after) -> None:
     (given,) = written(files, Wish("describe", "total", goal="Adds up."), "")
     assert ast.get_docstring(ast.parse(after(files, given)["a.py"]).body[0]) == "Adds up."
     assert written(files, Wish("describe", "total", goal='"""'), "") == []
+    says_nothing = written(files, Wish("describe", "total"), knows.replace("sum of all", "total function"))
+    assert all("total function." not in one.edits[0].replacement for one in says_nothing)
 
 
 @pytest.mark.parametrize(
