@@ -56,6 +56,7 @@ def foresee(
     x_RE = torch.cat([trunk.embedding_VE[known_K].float(), masks_ME.repeat(count, 1)])
     place_K = past + torch.arange(count, device=trunk.device)
     place_KM = place_K[:, None] + 1 + torch.arange(width, device=trunk.device)
+    place_KM = place_KM.clamp_max(trunk.limit - 1)  # masks beyond the last place stand on it
     place_R = torch.cat([place_K, place_KM.flatten()])
     hidden_RE, longer = _through(trunk, side, x_RE, place_R, window, (count, count, width), memory)
     return hidden_RE[:count], hidden_RE[count:].unflatten(0, (count, width)), longer.prefix(past + count)

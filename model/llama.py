@@ -114,8 +114,9 @@ class LlamaState:
 class LlamaModel:
     """A Llama-family model as a `BlockModel`.
 
-    `window` bounds the tokens that attention sees; beyond it the oldest ones after the first `sinks` are dropped,
-    `stride` at a time, and the rest moves down in position.
+    `window` bounds the tokens that attention sees. The token that finds it full has the oldest ones after the first
+    `sinks` dropped, `stride` of them, and the rest moved down in position: so when that happens depends on what was
+    read, and not on the widths of the passes.
     """
 
     drafts = False  # it was never shown a mask: what its previews guess is not worth a pass
@@ -141,7 +142,7 @@ class LlamaModel:
         self.head = head
         self.limit = window or config.context
         self.stride = min(stride, self.limit // 2)
-        self.sinks = sinks
+        self.sinks = min(sinks, self.limit - self.stride)
         angles = torch.arange(self.limit, dtype=torch.float64)[:, None] * config.angles_D()
         self.turns_TD = torch.polar(torch.ones_like(angles), angles).to(torch.complex64).to(self.device)
         self._start: LlamaState | None = None
@@ -189,6 +190,7 @@ class LlamaModel:
             state = LlamaState(window, 0, self.norm_E.new_zeros(0, config.width))
             if config.begin_id is not None:
                 _, state = self.read([config.begin_id], state)
+                state.window.lowest = state.window.length
             self._start = LlamaState(state.window, 0, state.recent_TE)
         return self._start
 
@@ -209,11 +211,13 @@ class LlamaModel:
         if len(ids_T) == 0:
             return self.embedding_VE.new_zeros(0, self.config.width), state
         window, passes = state.window, []
-        for ids in ids_T.split(min(_ROWS, self.stride)):
-            x_TE, window = self.through(self.embedding_VE[ids], self.make_room(window, len(ids)))
+        while len(ids_T):
+            window = self.make_room(window, 1)
+            ids, ids_T = ids_T.tensor_split([min(_ROWS, self.limit - window.length)])
+            x_TE, window = self.through(self.embedding_VE[ids], window)
             passes.append(x_TE)
         hidden_TE = self.normed(torch.cat(passes) if len(passes) > 1 else passes[0])
-        return hidden_TE, LlamaState(window, state.position + len(ids_T), hidden_TE)
+        return hidden_TE, LlamaState(window, state.position + len(hidden_TE), hidden_TE)
 
     @torch.inference_mode()
     def preview(self, block: Block, state: LlamaState) -> torch.Tensor:
@@ -221,14 +225,11 @@ class LlamaModel:
         is on its left. Raises ValueError at the start of a model that has no begin token."""
         first_TE = self._last(state)
         ids_T = torch.where(block.masked, self.config.end_id, block.tokens).to(self.device)
-        if len(ids_T) == 1:
-            return self.logits(first_TE)
-        window = self.make_room(state.window, len(ids_T) - 1)
-        x_TE, _ = self.through(self.embedding_VE[ids_T[:-1]], window)
-        return self.logits(torch.cat([first_TE, self.normed(x_TE)]))
+        return self.logits(torch.cat([first_TE, self.read(ids_T[:-1], state)[0]]))
 
     def rewind(self, state: LlamaState, position: int) -> LlamaState:
-        """The state as it was at an earlier position, in O(1). Raises ValueError where that lies ahead or was evicted.
+        """The state as it was at an earlier position, in O(1). Raises ValueError where that lies ahead, or tokens were
+        evicted since.
 
         Where the last token kept was not part of the last pass, commit a token before asking for a prediction."""
         undone = state.position - position
@@ -271,11 +272,14 @@ class LlamaModel:
         return x_TE, after
 
     def make_room(self, window: Window, count: int) -> Window:
-        """Evicts the oldest tokens after the sinks where `count` more would not fit, and moves the rest down."""
+        """Evicts the oldest tokens after the sinks where `count` more would not fit, and moves the rest down. There is
+        no way back to before that: the tokens are gone."""
         excess = window.length + count - self.limit
         if excess <= 0:
             return window
-        return self.shortened(window, window.length - -(-excess // self.stride) * self.stride)
+        shorter = self.shortened(window, window.length - -(-excess // self.stride) * self.stride)
+        shorter.lowest = shorter.length
+        return shorter
 
     def shortened(self, window: Window, length: int) -> Window:
         """The sinks and the last tokens of a longer window, `length` in all, the latter moved down."""

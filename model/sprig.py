@@ -62,6 +62,12 @@ class SprigForesight:
         """The likely continuation, had `token` been written after known[: row + 1]."""
         return self._model.draft(self._hidden_KME[row], token)
 
+    def followed_by(self, other: SprigForesight) -> SprigForesight:
+        """This pass and the next one over the tokens behind, as one."""
+        logits_KV = torch.cat([self.logits_KV, other.logits_KV])
+        hidden_KME = torch.cat([self._hidden_KME, other._hidden_KME])
+        return SprigForesight(logits_KV, [*self.states, *other.states], self._model, hidden_KME)
+
 
 class Sprig:
     """The trunk and its block side as a `BlockModel`. `memory=False` closes the history slots."""
@@ -148,7 +154,11 @@ class Sprig:
         (https://arxiv.org/abs/2511.08923): the next pass has its drafts whatever is accepted in this one.
         """
         state = self.taken_up(state)
-        window = self.trunk.make_room(state.trunk.window, len(known) + width)
+        window = self.trunk.make_room(state.trunk.window, 1)
+        fitting = self.trunk.limit - window.length
+        if len(known) > fitting:
+            first = self.foresee(known[:fitting], width, state)
+            return first.followed_by(self.foresee(known[fitting:], width, first.states[-1]))
         hidden_KE, hidden_KME, window = foresee(self.trunk, self.side, known, width, window, self._memory_of(state))
         states = [
             SprigState(

@@ -12,6 +12,7 @@ import torch
 from model.layers.exact_products import STEP
 
 _SMALLEST = 256
+_GROWTH = 1024  # columns that storage grows by, at most, where no more are needed
 
 
 class _Buffer:
@@ -38,12 +39,14 @@ class Window:
 
     Extending a window writes behind its last column, in place. Where a living relative has its own tokens there, that
     relative first takes a copy of them (its tail, not its whole past), so no window ever changes under its owner.
-    Dropped windows cost nothing. Not thread-safe among relatives.
+    Dropped windows cost nothing. Not thread-safe among relatives. What is shorter than `lowest` was never a prefix of
+    this text: its beginning was another then.
     """
 
-    def __init__(self, buffer: _Buffer, length: int) -> None:
+    def __init__(self, buffer: _Buffer, length: int, lowest: int = 0) -> None:
         self._buffer = buffer
         self.length = length
+        self.lowest = lowest
         self._shared = length  # columns that still stand in the buffer; the rest is in the tail
         self._tail: tuple[torch.Tensor, torch.Tensor] | None = None
         buffer.windows.add(self)
@@ -78,20 +81,20 @@ class Window:
         return buffer.keys, buffer.values
 
     def prefix(self, length: int) -> Window:
-        """The window as it was after `length` tokens. Raises ValueError where it never was that long."""
-        if not 0 <= length <= self.length:
+        """The window as it was when it had `length` tokens. Raises ValueError where it never was so."""
+        if not self.lowest <= length <= self.length:
             raise ValueError(f"a window of {self.length} tokens has no prefix of {length}")
-        return Window(self._settled(), length)
+        return Window(self._settled(), length, self.lowest)
 
     def extend(self, count: int) -> Window:
         """A window longer by `count` columns, which the caller fills through its `keys_LKTD` and `values_LKTD`."""
         buffer, length = self._settled(), self.length + count
         if length > buffer.capacity:
-            buffer = self._moved(max(length, 2 * buffer.capacity))
+            buffer = self._moved(max(length, buffer.capacity + min(buffer.capacity, _GROWTH)))
         else:
             for relative in list(buffer.windows):
                 relative._keep_own(self.length)
-        return Window(buffer, length)
+        return Window(buffer, length, self.lowest)
 
     def _keep_own(self, shared: int) -> None:
         """Columns from `shared` on are about to be overwritten by a relative: copy those that are ours."""
