@@ -76,7 +76,7 @@ def _attend(
     own_BKTGS = own_BKTGS.masked_fill(unseen_TS[:, None], float("-inf"))
     shared_BKTGP = (q_KRD @ keys_KPD.mT).unflatten(1, (branches, count, -1)).transpose(0, 1)
     weights = torch.cat([shared_BKTGP, own_BKTGS], dim=-1).softmax(dim=-1)
-    shared_KRP = weights[..., :past].transpose(0, 1).reshape(groups, -1, past)
+    shared_KRP = weights[..., :past].transpose(0, 1).reshape(groups, q_KRD.shape[1], past)
     found = (shared_KRP @ values_KPD).unflatten(1, (branches, count, -1)).transpose(0, 1)
     found = found + torch.einsum("bktgs,bksd->bktgd", weights[..., past:], values_BKSD)
     return found.transpose(1, 2).reshape(branches, count, heads * size)

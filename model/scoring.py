@@ -54,7 +54,8 @@ class Scorer:
         """ln p(middle + suffix | prefix) for each middle, in batches over the shared prefix.
 
         The joined text is tokenised as a whole, so a middle may merge with its neighbours; a token that begins in the
-        prefix counts in full. A prefix too long for the model's window loses its beginning.
+        prefix counts in full. A prefix too long for the model's window loses its beginning, but no more than half a
+        window of it makes room for what follows: a longer continuation drops the oldest tokens as it is read.
         """
         joined = [self._tokenizer.offsets(prefix + middle + suffix) for middle in middles]
         if not joined:
@@ -63,15 +64,15 @@ class Scorer:
         shared = min(*(in_common(joined[0][0], ids) for ids, _ in joined), *inside)
         rests = [ids[shared:] for ids, _ in joined]
         uncounted = [count - shared for count in inside]  # in the prefix, but differently cut for some middle
-        longest = max(map(len, rests))
-        state = self._reading(joined[0][0][max(0, shared + longest - self._model.limit + 1) : shared])
+        room = min(max(map(len, rests)), self._model.limit // 2)
+        state = self._reading(joined[0][0][max(0, shared + room - self._model.limit + 1) : shared])
         values = self.continuations(state, rests)
         return [sum(one[count:]) for one, count in zip(values, uncounted)]
 
     @torch.inference_mode()
     def continuations(self, state: LlamaState, branches: Sequence[list[int]]) -> list[list[float]]:
         """ln p of every token of each continuation of `state`, in batches. Raises ValueError where the state does not
-        know its last row, or where the model's window cannot hold it and the longest continuation."""
+        know its last row."""
         first_V = F.log_softmax(self._model.next_logits(state), -1)
         found: list[list[float]] = [[] for _ in branches]
         by_length = sorted((i for i in range(len(branches)) if branches[i]), key=lambda i: len(branches[i]))
@@ -89,8 +90,12 @@ class Scorer:
         tokens_BT = torch.tensor([ids + [0] * (width - len(ids)) for ids in branches])
         values_BT = first_V[tokens_BT[:, :1]]
         if width > 1:
-            read = Branches(self._model, state, len(branches), width - 1).extend(tokens_BT[:, :-1])
-            nats = self._nats(read.flatten(0, 1), tokens_BT[:, 1:].flatten())
+            asked_BT = tokens_BT[:, :-1]
+            if len(branches) > 1 and state.window.length + width - 1 <= self._model.limit:
+                read_BTE = Branches(self._model, state, len(branches), width - 1).extend(asked_BT)
+            else:
+                read_BTE = torch.stack([self._model.read(ids_T, state)[0] for ids_T in asked_BT])
+            nats = self._nats(read_BTE.flatten(0, 1), tokens_BT[:, 1:].flatten())
             values_BT = torch.cat([values_BT, -nats.view(len(branches), -1)], 1)
         return [row[: len(ids)] for row, ids in zip(values_BT.tolist(), branches)]
 
@@ -127,14 +132,11 @@ class Scorer:
         return torch.cat([F.cross_entropy(self._model.logits(rows), ids, reduction="none") for rows, ids in pairs])
 
     def _reading(self, ids: list[int]) -> LlamaState:
-        """The state after these tokens, from the last reading where it began alike."""
+        """The state after these tokens, which leave the window room, from the last reading where it began alike."""
         common = in_common(self._ids, ids)
-        try:
-            state = self._model.rewind(self._state, common)
-        except ValueError:  # evicted since
-            common, state = 0, self._model.start()
-        if common == len(ids) and not len(state.recent_TE):
-            common = max(common - 1, 0)
+        state = self._model.rewind(self._state, common) if common else self._model.start()
+        if common and common == len(ids) and not len(state.recent_TE):
+            common -= 1
             state = self._model.rewind(self._state, common)
         if common < len(ids):
             _, state = self._model.read(ids[common:], state)

@@ -56,6 +56,29 @@ def test_spans_are_sums_over_the_joined_text(exact: Trunk) -> None:
     assert Scorer(model, tokenizer).spans(PREFIX, [], SUFFIX) == []
 
 
+def test_an_empty_prefix_is_the_beginning_of_a_document(exact: Trunk) -> None:
+    used, middles = Scorer(*exact), ["import os", "x = 1", ""]
+    used.spans(PREFIX, ["width"], SUFFIX)
+    found = used.spans("", middles, SUFFIX)
+    assert found == pytest.approx([sum(_plain(exact, middle + SUFFIX)[1]) for middle in middles], abs=1e-2)
+    assert used.spans("", [""], "") == [0.0]
+
+
+def test_texts_longer_than_the_window_are_scored_as_they_are_read(trunk: Trunk) -> None:
+    tokenizer = trunk[1]
+    config = replace(CONFIG, vocabulary=tokenizer.vocabulary)
+    short = tiny_llama(config=config, window=64, stride=16), tokenizer
+    middles = ["width * height", "width + " * 60 + "height", "height"]
+    for prefix in ("", PREFIX):
+        found, expected = Scorer(*short).spans(prefix, middles, SUFFIX), []
+        for middle in middles:
+            text = prefix + middle + SUFFIX
+            logs, ends = _plain(short, text)[1], [end for _, end in tokenizer.offsets(text)[1]]
+            expected.append(sum(log for log, end in zip(logs, ends) if end > len(prefix)))
+        assert found == pytest.approx(expected, abs=1e-1)
+    assert len(Scorer(*short).spans(PREFIX * 40, middles, SUFFIX)) == 3
+
+
 def test_an_earlier_reading_changes_no_score(exact: Trunk) -> None:
     used = Scorer(*exact)
     used.spans("def area(width, height, depth):\n    return ", ["width"], SUFFIX)
