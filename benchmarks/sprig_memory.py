@@ -205,8 +205,8 @@ def rows_of(kept: Sequence[dict[str, list[float]]]) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
+    from benchmarks.held_out import packages
     from model.sprig import Sprig
-    from model.training import corpus
     from model.weights import block_side_files
     from model.weights.catalogue import load
 
@@ -222,16 +222,13 @@ def main() -> None:
     parser.add_argument("--store", type=Path)
     arguments = parser.parse_args()
     began = time.monotonic()
-    split = "validation" if arguments.fit else "test"
-    names = [package.name for package in corpus.packages() if package.split == split]
-    found = [path for name in names if (path := arguments.corpus / f"{name}.npy").exists()]
+    arrays = packages(arguments.corpus, "validation" if arguments.fit else "test")
     trunk, tokenizer = load("smollm2", "int8")
     model = Sprig(trunk, block_side_files.load(trunk.config))
     cells: Cells | None = {} if arguments.fit else None
     store = arguments.store or Path(f"runs/memory{'_blocks' if arguments.blocks else ''}.jsonl")
     lines = store.read_text().splitlines() if store.exists() and not arguments.fit else []
     kept = {(row["package"], row["place"]): row["found"] for row in map(json.loads, lines)}
-    arrays = {path.stem: np.load(path) for path in found}
     texts = [(name, place) for name, ids in arrays.items() for place in places(ids, arguments.places)]
     for name, place in sorted(texts, key=lambda entry: hash(entry[1])):
         if (name, place) in kept or time.monotonic() - began > arguments.seconds:

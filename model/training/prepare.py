@@ -23,6 +23,7 @@ LARGEST_PACKAGE = 600_000  # tokens; one huge package must not crowd out the oth
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--folder", type=Path, default=Path("runs/corpus"))
+    parser.add_argument("--split", choices=("train", "validation", "test"), help="only the packages of this one")
     parser.add_argument("--exclude", type=Path, required=True, help="folder of evaluation data, for the 13-gram check")
     arguments = parser.parse_args()
     archives = arguments.folder / "archives"
@@ -31,7 +32,8 @@ def main() -> None:
     forbidden = corpus.evaluation_ngrams(arguments.exclude)
     summary_path = arguments.folder / "summary.json"
     summary = json.loads(summary_path.read_text()) if summary_path.exists() else {}
-    for package in track(corpus.packages(), "packages", console=Console(stderr=True)):
+    wanted = [package for package in corpus.packages() if arguments.split in (None, package.split)]
+    for package in track(wanted, "packages", console=Console(stderr=True)):
         target = arguments.folder / f"{package.name}.npy"
         if target.exists() and package.name in summary:
             continue
