@@ -88,7 +88,9 @@ class Endpoint:
     def models(self) -> list[str]:
         """Ids of the models that the server lists. Raises ChatError."""
         for piece in self._request("GET", "/models", None, ChatOptions()):
-            return [str(one["id"]) for one in piece.get("data", []) if isinstance(one, dict) and "id" in one]
+            listed = piece.get("data")
+            models = listed if isinstance(listed, list) else []
+            return [str(one["id"]) for one in models if isinstance(one, dict) and "id" in one]
         return []
 
     def reply(

@@ -23,22 +23,34 @@ class Draft:
         self._calls: dict[int, dict[str, str]] = {}
 
     def push(self, piece: Mapping[str, Any]) -> Iterator[Text | Thinking]:
-        """Takes the next piece of a stream, or a whole answer; yields what it says."""
+        """Takes the next piece of a stream, or a whole answer; yields what it says. Raises ChatError for one of another
+        shape."""
+        try:
+            yield from self._taken(piece)
+        except (AttributeError, TypeError) as error:
+            raise _foreign(piece) from error
+
+    def _taken(self, piece: Mapping[str, Any]) -> Iterator[Text | Thinking]:
         if usage := piece.get("usage"):
             self.usage = (usage.get("prompt_tokens") or 0, usage.get("completion_tokens") or 0)
         for choice in piece.get("choices") or []:
             delta = choice.get("delta") or choice.get("message") or {}
-            if thought := delta.get("reasoning_content") or delta.get("reasoning"):
+            thought = delta.get("reasoning_content") or delta.get("reasoning")
+            if thought and isinstance(thought, str):
                 yield Thinking(thought)
             if text := delta.get("content"):
                 self.text += text
                 yield Text(text)
             for place, part in enumerate(delta.get("tool_calls") or []):
-                call = self._calls.setdefault(part.get("index", place), {"id": "", "name": "", "arguments": ""})
+                index = part.get("index")
+                call = self._calls.setdefault(
+                    place if index is None else index, {"id": "", "name": "", "arguments": ""}
+                )
                 function = part.get("function") or {}
                 call["id"] = part.get("id") or call["id"]
                 call["name"] += function.get("name") or ""
-                call["arguments"] += function.get("arguments") or ""
+                arguments = function.get("arguments") or ""
+                call["arguments"] += json.dumps(arguments) if isinstance(arguments, dict) else arguments
             if choice.get("finish_reason") == "length":
                 self.reason = "length"
 
@@ -61,7 +73,7 @@ class Draft:
                 return [], f"not valid JSON: {error}"
         known = {tool.name: tool for tool in tools}
         calls = []
-        for _, call in sorted(self._calls.items()):
+        for call in self._calls.values():
             name = call["name"]
             if name not in known:
                 return [], f"there is no tool called {name!r}"
@@ -111,12 +123,21 @@ def _object(text: str) -> Mapping[str, Any]:
         value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    if not isinstance(value, dict):
-        raise ChatError(f"the server answered with something that is not an OpenAI-style object: {text[:100]!r}")
+    choices = value.get("choices") or [] if isinstance(value, dict) else None
+    if (
+        not isinstance(value, dict)
+        or not isinstance(choices, list)
+        or not all(isinstance(one, dict) for one in choices)
+    ):
+        raise _foreign(text)
     if error := value.get("error"):
         reason = error.get("message", error) if isinstance(error, dict) else error
         raise ChatError(f"the server reports: {_line(reason)}")
     return value
+
+
+def _foreign(answer: object) -> ChatError:
+    return ChatError(f"the server answered with something that is not an OpenAI-style object: {str(answer)[:100]!r}")
 
 
 def said(response: httpx.Response) -> str:
