@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from model.layers.linear import int8_supported
 from model.protocol import BlockModel
 from model.tokenizer import BytePairTokenizer
 from model.weights import block_side_files, catalogue
-from model.weights.bounds import end_ids
+from model.weights.bounds import end_ids, read_object
 
 SPRIG = "sprig"
 NAMES = (SPRIG, *catalogue.CATALOGUE)
@@ -55,8 +54,7 @@ def _open_clover(folder: Path, precision: str) -> tuple[BlockModel[Any], BytePai
 
 
 def _model_type(folder: Path) -> str:
-    config = folder / "config.json"
-    return str(json.loads(config.read_text()).get("model_type", "")) if config.is_file() else ""
+    return str(read_object(folder / "config.json").get("model_type", ""))
 
 
 def _clover_types() -> tuple[str, ...]:

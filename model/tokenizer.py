@@ -10,6 +10,7 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
+from model.weights.bounds import read_tokenizer
 from model.weights.gguf import GGUF
 
 _CONTROL = 3  # GGUF's token type of ids that stand for no text
@@ -92,9 +93,9 @@ class BytePairTokenizer:
 
     @classmethod
     def from_file(cls, path: Path, end_id: int, *more_ends: int) -> BytePairTokenizer:
-        """From a `tokenizer.json`. Each of the ends ends a text. Raises ValueError where it is not of the byte-level
-        kind."""
-        backend = tokenizers.Tokenizer.from_file(str(path))
+        """From a `tokenizer.json`. Each of the ends ends a text. Raises ValueError where it cannot be read or is not of
+        the byte-level kind."""
+        backend = read_tokenizer(path)
         missing = _without_token(backend.get_vocab(with_added_tokens=False))
         spare = [token for token in _special(backend) if token.startswith(_SPARE)]
         if len(missing) > len(spare):

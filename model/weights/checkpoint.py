@@ -76,7 +76,10 @@ class Checkpoint:
 def _shards(folder: Path) -> list[Path]:
     index = folder / _INDEX
     if index.exists():
-        names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
+        try:
+            names = sorted(set(json.loads(index.read_text())["weight_map"].values()))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise CheckpointError(f"{index} is no index of shards: fetch it again") from None
         missing = [name for name in names if not (folder / name).exists()]
         if missing:
             raise CheckpointError(f"{folder} lacks {len(missing)} of {len(names)} shards, first {missing[0]}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -136,35 +136,13 @@ def _pairwise(rows: torch.Tensor, heads: int) -> torch.Tensor:
 def open_folder(folder: Path) -> LlamaParts:
     """From `config.json` and `*.safetensors`, which stay mapped. Raises ValueError where they are missing or of another
     architecture."""
+    if not (folder / "config.json").is_file():
+        raise ValueError(f"{folder} has no config.json: it is not a model folder")
+    raw = bounds.read_object(folder / "config.json")
     try:
-        raw = json.loads((folder / "config.json").read_text())
-    except FileNotFoundError:
-        raise ValueError(f"{folder} has no config.json: it is not a model folder") from None
-    kind = raw.get("model_type")
-    if kind not in MODEL_TYPES:
-        raise ValueError(f"{folder} holds a {kind} model; {', '.join(MODEL_TYPES)} can be read here")
-    # Qwen's configs name a width that is only used where they say so
-    if raw.get("use_sliding_window", kind == "mistral" and raw.get("sliding_window") is not None):
-        raise ValueError(f"{folder}: sliding-window layers cannot be read")
-    rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
-    scaling = rope.get("rope_type", rope.get("type", "default"))
-    if scaling not in ("default", "llama3"):
-        raise ValueError(f"{folder}: rotary scaling {scaling!r} cannot be read")
-    config = LlamaConfig(
-        vocabulary=raw["vocab_size"],
-        width=raw["hidden_size"],
-        layers=raw["num_hidden_layers"],
-        heads=raw["num_attention_heads"],
-        kv_heads=raw.get("num_key_value_heads") or raw["num_attention_heads"],
-        head_size=raw.get("head_dim") or raw["hidden_size"] // raw["num_attention_heads"],
-        hidden=raw["intermediate_size"],
-        norm_epsilon=raw["rms_norm_eps"],
-        rope_base=rope.get("rope_theta") or raw.get("rope_theta") or 10_000.0,
-        context=raw["max_position_embeddings"],
-        end_id=next(iter(bounds.end_ids(folder)), 0),
-        begin_id=bounds.begin_id(folder),
-        rope_scaling=rope if scaling == "llama3" else None,
-    )
+        config = _config(folder, raw)
+    except KeyError as missing:
+        raise ValueError(f"{folder}: config.json has no {missing}") from None
     checkpoint = Checkpoint(folder)
     heads_of = {"q": config.heads, "k": config.kv_heads, "q_norm": 1, "k_norm": 1}
 
@@ -180,3 +158,32 @@ def open_folder(folder: Path) -> LlamaParts:
     head_VE = embedding_VE if head is None else head.float()
     norm_E = checkpoint.tensor("model.norm.weight").float()
     return LlamaParts(LlamaModel(config, [], embedding_VE, norm_E, FloatLinear(head_VE)), _layers(config, find))
+
+
+def _config(folder: Path, raw: dict[str, Any]) -> LlamaConfig:
+    """Raises KeyError for what is missing, ValueError for another architecture."""
+    kind = raw.get("model_type")
+    if kind not in MODEL_TYPES:
+        raise ValueError(f"{folder} holds a {kind} model; {', '.join(MODEL_TYPES)} can be read here")
+    # Qwen's configs name a width that is only used where they say so
+    if raw.get("use_sliding_window", kind == "mistral" and raw.get("sliding_window") is not None):
+        raise ValueError(f"{folder}: sliding-window layers cannot be read")
+    rope = raw.get("rope_parameters") or raw.get("rope_scaling") or {}
+    scaling = rope.get("rope_type", rope.get("type", "default"))
+    if scaling not in ("default", "llama3"):
+        raise ValueError(f"{folder}: rotary scaling {scaling!r} cannot be read")
+    return LlamaConfig(
+        vocabulary=raw["vocab_size"],
+        width=raw["hidden_size"],
+        layers=raw["num_hidden_layers"],
+        heads=raw["num_attention_heads"],
+        kv_heads=raw.get("num_key_value_heads") or raw["num_attention_heads"],
+        head_size=raw.get("head_dim") or raw["hidden_size"] // raw["num_attention_heads"],
+        hidden=raw["intermediate_size"],
+        norm_epsilon=raw["rms_norm_eps"],
+        rope_base=rope.get("rope_theta") or raw.get("rope_theta") or 10_000.0,
+        context=raw["max_position_embeddings"],
+        end_id=next(iter(bounds.end_ids(folder)), 0),
+        begin_id=bounds.begin_id(folder),
+        rope_scaling=rope if scaling == "llama3" else None,
+    )

@@ -114,7 +114,7 @@ def load(path: Path) -> LlamaModel | None:
                 return None
             config = LlamaConfig(**json.loads(metadata["config"]))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError):
+    except (OSError, SafetensorError, KeyError, TypeError, ValueError):  # the last three: of another program
         return None
 
     def linear(name: str) -> Int8Linear:

@@ -75,3 +75,25 @@ def test_every_end_that_a_clover_folder_names_is_kept(tmp_path):
     (folder / "config.json").write_text(json.dumps(TINY | {"eos_token_id": None}))
     with pytest.raises(ValueError, match="no eos_token_id"):
         open_model(str(folder), "fp32")
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen3_5_moe_text"])
+def test_a_folder_with_something_missing_or_broken_is_refused_in_one_line(tmp_path, kind):
+    folder = write_random(tmp_path / "whole")
+    config = json.loads((folder / "config.json").read_text())
+    broken = {
+        "config.json": (f'{{"model_type": "{kind}"}}', "[]", "{"),
+        "tokenizer.json": ("{", "[]"),
+        "model.safetensors.index.json": ("{}", "[]", "{"),
+    }
+    for file, texts in broken.items():
+        for text in texts:
+            before = (folder / file).read_bytes() if (folder / file).exists() else None
+            (folder / file).write_text(text)
+            with pytest.raises(ValueError, match=r"."):
+                open_model(str(folder), "fp32")
+            (folder / file).unlink() if before is None else (folder / file).write_bytes(before)
+    assert json.loads((folder / "config.json").read_text()) == config
+    (folder / "tokenizer.json").unlink()
+    with pytest.raises(ValueError, match=r"tokenizer\.json cannot be read"):
+        open_model(str(folder), "fp32")

@@ -35,6 +35,8 @@ def test_a_torn_or_foreign_file_is_not_loaded(tmp_path: Path) -> None:
     assert quantise.load(path) is None
     path.write_bytes(whole.replace(b'"version":"1"', b'"version":"0"'))
     assert quantise.load(path) is None
+    path.write_bytes(whole.replace(b"rope_base", b"rope_bass"))
+    assert quantise.load(path) is None
 
 
 def test_calibration_leaves_the_model_as_it_was() -> None:
