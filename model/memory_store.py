@@ -10,6 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -57,13 +58,15 @@ class MemoryStore:
             path = self._path(keys[count - 1])
             try:
                 state = MemoryState.load(path, model_id, device)
-                os.utime(path)
             except FileNotFoundError:
                 continue
             except StateFileError as error:
                 _log.warning("%s; deleted, it will be read again", error)
-                path.unlink(missing_ok=True)
+                with suppress(OSError):  # another user's, or on a disk that cannot be written: left alone
+                    path.unlink(missing_ok=True)
                 continue
+            with suppress(OSError):
+                os.utime(path)
             return state, count
         return None, 0
 
@@ -92,10 +95,10 @@ class MemoryStore:
             state.save(
                 path, {**{_NOTE + name: text for name, text in (notes or {}).items()}, "pieces": str(len(hashes))}
             )
+            self._evict()
         except OSError as error:
             _log.warning("the memory could not be kept: %s", error)
             return False
-        self._evict()
         return True
 
     def entries(self) -> list[StoredState]:

@@ -175,3 +175,20 @@ def test_what_a_crash_left_half_written_goes_after_a_while(store: MemoryStore) -
     os.utime(old, (1, 1))
     store.put(["b"], a_state())
     assert not old.exists() and fresh.exists()
+
+
+def test_what_belongs_to_another_user_is_used_and_left_alone(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put(["a"], a_state(10))
+    store.put(["a", "b"], a_state(20))
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError("not yours")
+
+    monkeypatch.setattr(os, "utime", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    assert store.longest_prefix("m", ["a", "b"])[1] == 2
+    longest = next(entry for entry in store.entries() if entry.position == 20)
+    longest.path.write_bytes(b"damaged")
+    assert store.longest_prefix("m", ["a", "b"])[1] == 1
