@@ -60,11 +60,13 @@ class LocalChat:
         options = options or ChatOptions()
         self._template = self._template or ChatML(self.tokenizer)
         offered = offered_tools(tools, options)
-        prompt = self._template.render(messages, offered)
         try:
+            prompt = self._template.render(messages, offered)
             grammar = self._grammar(grounded(offered, messages) if options.grounded else offered, options)
         except GrammarError as error:
             raise ChatError(f"the schema cannot be followed: {error}") from error
+        except RecursionError as error:
+            raise ChatError("the schema cannot be followed: it goes too deep") from error
         yield from self._when_free(self._answer(prompt, grammar, bool(offered), options), options)
 
     def complete(

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import torch
 
+_LOWEST = 1e-30  # a lower temperature would be 0 in fp32, and is no other
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -27,7 +29,7 @@ class Chooser:
     """
 
     def __init__(self, temperature: float, top_p: float, seed: int) -> None:
-        self._temperature = temperature
+        self._temperature = temperature and max(temperature, _LOWEST)
         self._top_p = top_p
         self._seed = seed
 
@@ -55,7 +57,8 @@ class Chooser:
 
     def distribution(self, logits_V: torch.Tensor) -> torch.Tensor:
         """Probabilities [V] after temperature and top-p (the smallest set of likeliest tokens that holds top_p)."""
-        p_V = torch.softmax(logits_V.float() / self._temperature, -1)
+        logits_V = logits_V.float()
+        p_V = torch.softmax((logits_V - logits_V.max()) / self._temperature, -1)
         if self._top_p < 1:
             sorted_V, order_V = p_V.sort(descending=True)
             outside_V = sorted_V.cumsum(-1) - sorted_V >= self._top_p

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -62,8 +63,8 @@ class Generation:
             raise ValueError("the prompt is empty: give at least one token to continue")
         if self.max_tokens < 1:
             raise ValueError(f"max_tokens must be at least 1, not {self.max_tokens}")
-        if self.temperature < 0:
-            raise ValueError(f"temperature must not be negative, but is {self.temperature}")
+        if not 0 <= self.temperature < math.inf:
+            raise ValueError(f"temperature must be a number and not negative, but is {self.temperature}")
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top_p must lie in (0, 1], but is {self.top_p}")
         if any(not text for text in self.stop):

@@ -55,9 +55,11 @@ def rewrite(
     """Up to `n` different texts for the gap between `prefix` and `suffix`, best first. The first sample is greedy.
 
     A text ends before the first of the `stop` strings behind its first sign that is not white space; one that finds
-    none within `max_tokens` is dropped. `cancel` is asked between passes; cancelled, the list is empty.
+    none within `max_tokens`, or half of the model's window, is dropped. `cancel` is asked between passes; cancelled,
+    the list is empty.
     """
     kept, forced = cut_back(prefix)
+    max_tokens = min(max_tokens, model.limit // 2)
     ids = tokenizer.encode(kept)[-(model.limit - max_tokens - 1) :]
     _, state = model.read(ids, model.start())
     texts = _write(model, tokenizer, state, forced.encode(), n, max_tokens, tuple(stop), seed, cancel)

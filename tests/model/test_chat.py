@@ -177,3 +177,16 @@ def test_history_spells_calls_as_the_model_writes_them() -> None:
     text = TOKENIZER.decode(ids)
     assert '<tool_call>[{"name":"clock","arguments":{}}]</tool_call>' in text
     assert "<tool_response>\n12:00\n</tool_response>" in text
+
+
+def test_a_schema_that_goes_too_deep_is_refused_in_words() -> None:
+    deep: dict = {"type": "string"}
+    for _ in range(5000):
+        deep = {"type": "array", "items": deep}
+    chat = LocalChat(ToyModel(259), TOKENIZER)
+    for tools, options in (
+        ((), ChatOptions(schema=deep)),
+        ((Tool("t", "", {"type": "object", "properties": {"a": deep}}),), ChatOptions()),
+    ):
+        with pytest.raises(ChatError, match="too deep"):
+            list(chat.reply(ASK, tools, options))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 
 import pytest
+import torch
 
 from model.decoding import diffusion, expand, infill
+from model.decoding.choice import Chooser
 from model.decoding.diffusion import Denoising, Measure
 from model.decoding.expand import Expansion
 from model.decoding.infill import Infilling
@@ -105,6 +107,8 @@ def test_requests_out_of_range() -> None:
         {"prompt": []},
         {"max_tokens": 0},
         {"temperature": -1},
+        {"temperature": float("nan")},
+        {"temperature": float("inf")},
         {"top_p": 0},
         {"top_p": 1.1},
         {"stop": ("",)},
@@ -255,3 +259,9 @@ def test_ngrams_prefer_the_longest_match_and_then_the_first_source() -> None:
     assert drafter.propose(3) == []
     drafter.append(2)
     assert drafter.propose(3) == [3, 4, 1]
+
+
+@pytest.mark.parametrize("temperature", [1e-3, 1e-30, 1e-45, 1e-300])
+def test_the_lowest_temperature_takes_the_likeliest(temperature) -> None:
+    choice = Chooser(temperature, 0.9, 0).one(torch.tensor([1.0, 5.0, -torch.inf, 2.0]), 0)
+    assert choice.token == 1

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from model.decoding.healing import Speller, cut_back
 from model.decoding.rewrite import rewrite
 from model.llama import LlamaModel
 from model.tokenizer import BytePairTokenizer
+from tests.model.tiny_llama import CONFIG, tiny_llama
 from tests.model.toy import ByteTokenizer
 
 Trunk = tuple[LlamaModel, BytePairTokenizer]
@@ -65,3 +68,12 @@ def test_a_word_begun_is_finished_and_a_seed_repeats(trunk: Trunk) -> None:
 
 def test_cancelled_means_nothing(trunk: Trunk) -> None:
     assert rewrite(*trunk, "x = ", "\n", 2, 8, cancel=lambda: True) == []
+
+
+def test_room_for_more_than_the_window_holds_is_no_error() -> None:
+    class Tokens(ByteTokenizer):
+        vocabulary, end_id = 257, 256
+
+    model = tiny_llama(config=replace(CONFIG, vocabulary=257), window=64)
+    for prefix in ("", "x = 1\n" * 30):
+        assert isinstance(rewrite(model, Tokens(), prefix, "\n", 2, 8192), list)
