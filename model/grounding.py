@@ -7,6 +7,7 @@ all stand in the request; not for tools that are given new text. Imports no torc
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,6 +64,8 @@ def numbers(text: str) -> list[float]:
     found: dict[float, None] = {}
     for hit in re.finditer(r"(?<![\w.])(-?\d[\d,]*(?:\.\d+)?)\s*(%|percent)?", text):
         value = float(hit[1].replace(",", ""))
+        if math.isinf(value):
+            continue
         found[value] = None
         if hit[2]:
             found[value / 100] = None
@@ -73,7 +76,7 @@ def numbers(text: str) -> list[float]:
 def _narrowed(schema: Any, said: _Said) -> Any:
     if not isinstance(schema, Mapping) or "enum" in schema or "const" in schema:
         return schema
-    own = [schema["default"]] if schema.get("default") is not None else []
+    own = [schema["default"]] if isinstance(schema.get("default"), str | int | float) else []
     match schema.get("type"):
         case "string" if said.texts:
             return {"enum": list(dict.fromkeys([*own, *said.texts]))}

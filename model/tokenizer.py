@@ -10,6 +10,7 @@ from pathlib import Path
 import tokenizers
 from tokenizers import decoders, models, pre_tokenizers
 
+from model.surrogates import replaced
 from model.weights.bounds import read_tokenizer
 from model.weights.gguf import GGUF
 
@@ -54,7 +55,7 @@ class BytePairTokenizer:
     """The project's `Tokenizer` (see `model.protocol`) over the `tokenizers` library.
 
     Text never turns into control ids: "<|im_end|>" typed by a user is ordinary text. Control ids come from `special`
-    and `chat` only.
+    and `chat` only. A lone surrogate reads as U+FFFD.
     """
 
     def __init__(self, backend: tokenizers.Tokenizer, special: Mapping[str, int], end_id: int, *more_ends: int) -> None:
@@ -108,18 +109,22 @@ class BytePairTokenizer:
         return cls(backend, _special(backend), end_id, *more_ends)
 
     def encode(self, text: str) -> list[int]:
-        return self._backend.encode(text, add_special_tokens=False).ids
+        return self._encoded(text).ids
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        return [one.ids for one in self._backend.encode_batch(list(texts), add_special_tokens=False)]
+        encoded = self._backend.encode_batch(list(map(replaced, texts)), add_special_tokens=False)
+        return [one.ids for one in encoded]
 
     def decode(self, ids: Sequence[int]) -> str:
         """Text of the ids; bytes that are not UTF-8 (a character cut in two) become U+FFFD."""
         return b"".join(map(self.token_bytes, ids)).decode("utf-8", "replace")
 
     def offsets(self, text: str) -> tuple[list[int], list[tuple[int, int]]]:
-        encoded = self._backend.encode(text, add_special_tokens=False)
+        encoded = self._encoded(text)
         return encoded.ids, encoded.offsets
+
+    def _encoded(self, text: str) -> tokenizers.Encoding:
+        return self._backend.encode(replaced(text), add_special_tokens=False)
 
     def token_bytes(self, token: int) -> bytes:
         if self._bytes is None:

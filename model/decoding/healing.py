@@ -11,6 +11,7 @@ from bisect import bisect_left
 from functools import lru_cache
 
 from model.protocol import Tokenizer
+from model.surrogates import LONE
 
 # The last word, the last run of signs, or nothing, and all white space around it
 _OPEN_END = re.compile(r"\s*(?:\w+|[^\w\s]+)?\s*\Z")
@@ -22,12 +23,13 @@ def cut_back(text: str) -> tuple[str, str]:
     """Splits a prompt into what surely ends with a token and what the first new tokens must spell.
 
     White space at the end is cut off alone: what stands before it is whole. Else the last word or run of signs is cut
-    off with the space before it, for what follows may belong to it.
+    off with the space before it, for what follows may belong to it. A lone surrogate cannot be spelled anew: nothing is
+    cut off then.
     """
     found = _TRAILING_SPACE.search(text, max(0, len(text) - _LONGEST)) or _OPEN_END.search(
         text, max(0, len(text) - _LONGEST)
     )
-    at = found.start() if found else len(text)
+    at = found.start() if found and not LONE.search(text, found.start()) else len(text)
     return text[:at], text[at:]
 
 

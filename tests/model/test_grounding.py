@@ -46,3 +46,16 @@ def test_a_grounded_tool_admits_only_what_was_said() -> None:
 def test_without_anything_said_a_schema_stays_as_it_is() -> None:
     tool = Tool("wait", "", {"type": "object", "properties": {"seconds": {"type": "integer"}}})
     assert grounded([tool], [Message("user", "please wait")]) == [tool]
+
+
+def test_strange_defaults_and_endless_numbers_are_left_out() -> None:
+    properties = {
+        "many": {"type": "integer", "default": {}},
+        "word": {"type": "string", "default": []},
+        "sum": {"type": "number", "default": None},
+    }
+    (tool,) = grounded(
+        [Tool("t", "", {"type": "object", "properties": properties})], [Message("user", "9" * 400 + " 7")]
+    )
+    found = {name: one["enum"] for name, one in tool.parameters["properties"].items()}
+    assert found["many"] == found["sum"] == [7] and [] not in found["word"]

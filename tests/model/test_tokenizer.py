@@ -41,6 +41,14 @@ def test_text_comes_back_and_offsets_cover_it(tokenizer: BytePairTokenizer, text
     assert not text or (ranges[0][0], ranges[-1][1]) == (0, len(text))
 
 
+def test_what_no_encoding_can_spell_is_read_as_a_replacement(tokenizer: BytePairTokenizer) -> None:
+    text = "na\udcffme = '\ud83d'"
+    ids, ranges = tokenizer.offsets(text)
+    assert ids == tokenizer.encode(text) == tokenizer.encode_batch([text])[0]
+    assert tokenizer.decode(ids) == "na\N{REPLACEMENT CHARACTER}me = '\N{REPLACEMENT CHARACTER}'"
+    assert (ranges[0][0], ranges[-1][1]) == (0, len(text))
+
+
 def test_pieces_are_those_that_the_model_was_trained_on(tokenizer: BytePairTokenizer) -> None:
     ids = tokenizer.encode("    return x1234 + max(a)\n\n")
     assert [tokenizer.decode([token]) for token in ids] == [

@@ -25,6 +25,8 @@ Trunk = tuple[LlamaModel, BytePairTokenizer]
         ("y = (", " ("),
         ("", ""),
         ("   ", "   "),
+        ("y = na\udcff", ""),
+        ("y = \ud800 ", " "),
     ],
 )
 def test_where_a_prompt_is_cut(text: str, forced: str) -> None:
