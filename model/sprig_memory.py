@@ -87,8 +87,11 @@ class TrunkFormat:
 
     def unpack(self, memory: MemoryState) -> SprigState | LlamaState:
         _check(memory, self.model_id)
-        trunk = LlamaState(memory.windows[_WINDOW], memory.position, memory.tensors[_RECENT])
+        window = memory.windows[_WINDOW]
+        trunk = LlamaState(window, memory.position, memory.tensors[_RECENT])
         if not isinstance(self.model, Sprig):
+            if window.length < self._trunk.start().window.length + memory.position:
+                window.lowest = self._trunk.limit - self._trunk.stride  # it was full once, and went on from there
             return trunk
         unwritten, last = memory.tensors[_PENDING].tolist()
         held = {

@@ -66,6 +66,19 @@ def test_a_llama_without_a_memory_goes_on_to_the_bit(tmp_path) -> None:
     assert format_of(model).settle(state, 8) is state, "its window is all that it has"
 
 
+def test_a_stored_state_goes_no_further_back_than_the_one_that_was_stored(tmp_path) -> None:
+    model = tiny_llama(window=64, stride=16)
+    for read, back in ((70, 65), (60, 40)):
+        _, state = model.commit(TEXT[:read], model.start())
+        again = stored(tmp_path / str(read), model, state)
+        for one in (state, again):
+            assert model.rewind(one, back).window.length == state.window.length - read + back
+    _, state = model.commit(TEXT[:70], model.start())
+    for one in (state, stored(tmp_path / "s", model, state)):
+        with pytest.raises(ValueError, match="no prefix"):
+            model.rewind(one, 60)
+
+
 def test_clovers_states_are_kept_as_they_are(tmp_path) -> None:
     model = load_clover(write_random(tmp_path / "clover", TINY))
     _, state = model.commit(TEXT, model.start())
