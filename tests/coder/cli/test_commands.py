@@ -44,9 +44,10 @@ def test_nothing_heavy_is_imported_for_the_small_commands(tmp_path):
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_version_and_completion(coder):
+def test_version_and_completion(coder, monkeypatch):
     assert coder("--version").stdout.strip().count(".") == 2
-    assert "_CODER_COMPLETE" in coder("--show-completion", "bash").stdout
+    monkeypatch.setattr("shellingham.detect_shell", lambda *_: ("bash", "/bin/bash"))
+    assert "_CODER_COMPLETE" in coder("--show-completion").stdout
 
 
 def test_completion_knows_commands_and_their_options(tmp_path):
