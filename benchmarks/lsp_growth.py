@@ -1,30 +1,38 @@
 """Completions as the repository grows from 10 to 10,000 files, all read: `python -m benchmarks.lsp_growth`.
 
-Lines of the test packages are completed as in `benchmarks.next_line`, with nine other files of their package in the
-n-gram knowledge and files of the training packages beside them, up to 10, 1,000 and 10,000 in all. The sizes take turns
-at each place, so that what else the machine does falls on all of them. The prompt is read before the clock starts.
+Lines of the test packages are completed as in `benchmarks.next_line`, with all that the server shows: in a folder of
+ten files of their package, and in folders where these are among 1,000 and 10,000, the others from the training
+packages. The files with the lines are open, so they are in no index. The sizes take turns at each place, so that what
+else the machine does falls on all of them. The prompt is read before the clock starts.
+
+What was written is kept in `--store`, and the tokens of the files beside it: a run that ends at `--seconds` is gone on
+with by the next, and the table is made of all that is there. The first run fetches the packages.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.next_line import Place, Score, places, situated, sources
+from benchmarks.held_out import COLUMNS, Desk, Place, Score, Store, Written, answered, lay_out, places, sources, timed
+from benchmarks.next_line import scores
 from benchmarks.tables import save
 
 SIZES = (10, 1_000, 10_000)
-OWN = 9
 SMALLEST, LARGEST = 200, 6_000  # characters of the other packages' files: 10,000 of them are six million tokens
+
+Files = dict[str, str]
+"""Texts by path, the package's name first in it."""
 
 
 def others(folder: Path, count: int) -> Iterator[tuple[str, str]]:
-    """Python files of the training packages, by name."""
+    """Up to `count` Python files of the training packages, by path."""
     from model.training import corpus
 
     for package in [one for one in corpus.packages() if one.split == "train"]:
@@ -36,76 +44,93 @@ def others(folder: Path, count: int) -> Iterator[tuple[str, str]]:
                     return
 
 
-def knowledge_of(texts: dict[str, list[int]]) -> Any:
-    from coder.completion.knowledge import Knowledge
-
-    knowledge = Knowledge()
-    for name, tokens in texts.items():
-        knowledge.add(name, tokens)
-    knowledge.build()
-    return knowledge
-
-
-def measure(folder: Path, runs: int, end: float) -> tuple[dict[int, Score], dict[int, int]]:
-    """Scores and tokens by size, of all places that were done before `end` (monotonic seconds)."""
-    from coder.completion.gates import judge
-    from coder.completion.prompt import prompt_of
-    from coder.completion.situation import Lines
-    from coder.completion.stopping import extent_of
-    from coder.completion.writer import Writer
-    from lsp.settings import Settings
-    from model.weights.catalogue import load
-
-    model, tokenizer = load("smollm2", "int8")
-    packages = sources(folder, "test")
-    todo: list[list[Place]] = list(places(packages, runs))
-    measured = {(run[0].package, run[0].path) for run in todo}
-    own: dict[str, dict[str, list[int]]] = {}
+def own_files(packages: dict[str, Files], measured: set[tuple[str, str]]) -> dict[str, Files]:
+    """The files of each package that are in every folder: those with the lines, and others up to the smallest size."""
+    chosen = {}
     for name, files in packages.items():
-        candidates = [path for path in sorted(files) if (name, path) not in measured]
-        chosen = random.Random(name).sample(candidates, min(OWN, len(candidates)))
-        own[name] = {f"{name}/{path}": tokenizer.encode(files[path]) for path in chosen}
-    filler = list(others(folder, max(SIZES)))
-    encoded = dict(zip((name for name, _ in filler), tokenizer.encode_batch([text for _, text in filler])))
-    together = {name: tokens for texts in own.values() for name, tokens in texts.items()}
-    large = {}
-    for size in SIZES[1:]:
-        more = list(encoded.items())[: size - len(together)]
-        large[size] = knowledge_of(together | dict(more))
-    small = {name: knowledge_of(texts | dict(list(encoded.items())[: SIZES[0] - OWN])) for name, texts in own.items()}
-    writer = Writer(model, tokenizer, large[SIZES[-1]])
-    scores = {size: Score() for size in SIZES}
-    threshold = Settings().threshold
-    draw = random.Random(0)
-    for place in (place for run in todo for place in run):
+        opened = sorted(path for path in files if (name, path) in measured)
+        rest = sorted(set(files) - set(opened))
+        draw = random.Random(name)
+        paths = [*opened, *draw.sample(rest, min(max(SIZES[0] - len(opened), 0), len(rest)))]
+        chosen[name] = {f"{name}/{path}": files[path] for path in paths}
+    return chosen
+
+
+class Growth:
+    """One small folder for each package, and a large one for each further size, all read. `filler`: files to fill them
+    up with. `kept`: a folder for the tokens of the large ones."""
+
+    def __init__(self, scratch: Path, tokenizer: Any, own: dict[str, Files], opened: list[str], filler: Files,
+                 kept: Path) -> None:  # fmt: skip
+        from lsp.tokens_kept import TokensKept
+
+        def desk(name: str, size: int, files: Files, tokens: TokensKept | None) -> Desk:
+            more = dict(list(filler.items())[: max(size - len(files), 0)])
+            lay_out(scratch / name, (files | more).items())
+            return Desk(scratch / name, tokenizer, [path for path in opened if path in files], tokens)
+
+        self._small = {name: desk(f"small-{name}", SIZES[0], files, None) for name, files in own.items()}
+        together = {path: text for files in own.values() for path, text in files.items()}
+        self._large = {size: desk(f"{size}", size, together, TokensKept(kept, str(size))) for size in SIZES[1:]}
+
+    def desks(self, package: str) -> dict[int, Desk]:
+        """By size, where a package's lines are asked for."""
+        return {SIZES[0]: self._small[package], **self._large}
+
+
+def write(writer: Any, growth: Growth, packages: dict[str, Files], todo: list[Place], end: float,
+          draw: random.Random) -> Iterator[tuple[Place, dict[str, Written]]]:  # fmt: skip
+    """What is shown at the places, by size, until `end` (monotonic seconds)."""
+    for place in todo:
         if time.monotonic() > end:
-            break
-        situation, lines, truth = situated(place, packages[place.package])
-        prompt, extent = prompt_of(situation, lines, place.number), extent_of(situation, Lines.ONE)
-        writer.read(prompt, threading.Event())
+            return
+        desks = growth.desks(place.package)
+        for desk in desks.values():
+            desk.cut(f"{place.package}/{place.path}", place.number, packages[place.package][place.path])
+        writer.read(desks[SIZES[0]].ask()[1], threading.Event())
+        written = {}
         for size in draw.sample(SIZES, len(SIZES)):
-            writer.knowledge = small[place.package] if size == SIZES[0] else large[size]
-            begun = time.perf_counter()
-            draft = writer.write(prompt, situation, extent, 64, threading.Event())
-            shown = judge(draft, situation, threshold).text if draft is not None else ""
-            scores[size].add(shown, truth, len(draft.pieces) if draft else 0, time.perf_counter() - begun)
-    return scores, {SIZES[0]: len(next(iter(small.values()))), **{size: len(large[size]) for size in large}}
+            writer.knowledge = desks[size].knowledge
+            written[str(size)] = timed(lambda desk=desks[size]: answered(writer, desk, "auto"), writer)
+        yield place, written
 
 
 def main() -> None:
+    from coder.completion.knowledge import Knowledge
+    from coder.completion.writer import Writer
+    from model.weights.catalogue import load
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--archives", type=Path, default=Path("runs/corpus/archives"), help="where packages are kept")
-    parser.add_argument("--runs", type=int, default=2, help="of up to 8 lines, in each package")
-    parser.add_argument("--seconds", type=float, default=270, help="until it stops with the places done so far")
+    parser.add_argument("--runs", type=int, default=3, help="of up to 8 lines, in each package")
+    parser.add_argument("--seconds", type=float, default=900, help="until this run ends; the next goes on")
+    parser.add_argument("--store", type=Path, default=Path("runs/lsp_growth.jsonl"))
     options = parser.parse_args()
-    scores, tokens = measure(options.archives, options.runs, time.monotonic() + options.seconds)
-    rows = [(f"{size:,}", f"{tokens[size]:,}", *score.row("")[1:]) for size, score in scores.items()]
+    end = time.monotonic() + options.seconds
+    options.archives.mkdir(parents=True, exist_ok=True)
+    packages, store = sources(options.archives, "test"), Store(options.store)
+    planned = [place for run in places(packages, options.runs) for place in run]
+    opened = sorted({(place.package, place.path) for place in planned})
+    filler = dict(others(options.archives, max(SIZES)))
+    model, tokenizer = load("smollm2", "int8")
+    with tempfile.TemporaryDirectory() as scratch:
+        own = own_files(packages, set(opened))
+        paths = [f"{name}/{path}" for name, path in opened]
+        growth = Growth(Path(scratch), tokenizer, own, paths, filler, options.store.with_suffix(""))
+        todo = [place for place in planned if place not in store.written]
+        writer = Writer(model, tokenizer, Knowledge())
+        for place, written in write(writer, growth, packages, todo, end, random.Random(len(store.written))):
+            store.put(place, written)
+        desks = growth.desks(next(iter(packages)))
+        table: dict[str, Score] = scores(store.written, packages)
+        rows = [table[str(size)].row(f"{desk.files:,}", f"{len(desk.knowledge):,}") for size, desk in desks.items()]
     for row in rows:
         print("  ".join(row))
-    columns = ("files", "tokens", "places", "shown", "exact line", "first identifier", "characters kept", "in vain",
-               "median tokens", "p50 ms")  # fmt: skip
-    note = "Line starts in the test packages, with gates, int8; nine other files of the package are among those read."
-    save("lsp-growth", columns, rows, note, "python -m benchmarks.lsp_growth")
+    note = (
+        f"Line starts in {len(packages)} test packages, all that the server shows, int8; the prompt was read before. "
+        "Files and tokens: of all that was read."
+    )
+    save("lsp-growth", ("files", "tokens", *COLUMNS), rows, note, "python -m benchmarks.lsp_growth")
 
 
 if __name__ == "__main__":

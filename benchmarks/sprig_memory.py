@@ -205,7 +205,7 @@ def rows_of(kept: Sequence[dict[str, list[float]]]) -> list[tuple[str, ...]]:
 
 
 def main() -> None:
-    from benchmarks.held_out import packages
+    from benchmarks.encoded import packages
     from model.sprig import Sprig
     from model.weights import block_side_files
     from model.weights.catalogue import load

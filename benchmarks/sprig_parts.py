@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.held_out import packages
+from benchmarks.encoded import packages
 from benchmarks.tables import save
 from model.block_side import BlockSide
 from model.decoding.diffusion import Denoising, denoise

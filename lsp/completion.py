@@ -7,29 +7,29 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lsprotocol import types
 
-from coder.completion.gates import Shown, judge
-from coder.completion.prompt import Prompt, prompt_of
-from coder.completion.situation import Situation, lines_wanted
-from coder.completion.stopping import extent_of
-from coder.completion.writer import Draft, Writer
+from lsp.answer import answer
 from lsp.documents import Document, Documents
 from lsp.following import Following, typed_since
+from coder.completion.gates import Shown, judge
+from coder.completion.prompt import Prompt
 from lsp.ranges import item
 from lsp.settings import Settings
+from lsp.situating import prompt_at, situate
+from coder.completion.situation import Situation, lines_wanted
+from coder.completion.stopping import extent_of
 from lsp.worker import Job, Urgency, Worker
 from lsp.workspace import Workspace
+from coder.completion.writer import Draft, Writer
 
 _log = logging.getLogger(__name__)
-BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it
 SOON = 0.12  # seconds after which whole lines, or ENOUGH tokens, are answered though more is being written
 LATE = 0.30  # seconds after which whatever may be shown is
 ENOUGH = 8
-FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion
 _LOOK = 0.02  # seconds between two looks at what is being written
 VARIANTS = 3  # items when the user asks for a completion
 
@@ -82,7 +82,7 @@ class Completions:
         invoked = params.context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
         selected = params.context.selected_completion_info
         place = document.place(params.position)
-        situation = self.situate(document, place, selected)
+        situation = situate(self.documents, self.workspace, document, place, selected)
         try:
             texts, outcome = await self._texts(document, situation, invoked, place[0])
         except asyncio.CancelledError:
@@ -94,22 +94,6 @@ class Completions:
         self.counts["answered" if texts else "silent"] += 1
         _log.debug("completion %s, %d items, %.0f ms", outcome, len(texts), 1000 * (time.monotonic() - begun))
         return types.InlineCompletionList([item(document, place, text, selected) for text in texts]) if texts else None
-
-    def situate(
-        self, document: Document, place: tuple[int, int], selected: types.SelectedCompletionInfo | None = None
-    ) -> Situation:
-        """The situation at a place; with an entry selected in the suggestion list, as if it had been accepted."""
-        start, end, chosen = place, place, ""
-        if selected is not None:
-            start, end = document.place(selected.range.start), document.place(selected.range.end)
-            chosen = selected.text
-        before, after = document.before(*start, BEFORE) + chosen, document.after(*end, AFTER)
-        elsewhere = document.outside(start, end, BEFORE, AFTER)
-        for cell in self.documents.other_cells(document.uri):
-            elsewhere += cell.lines
-        uri, language = document.uri, document.language
-        path, name = self.workspace.path_of(uri), self.workspace.name_of(uri)
-        return Situation(uri, path, language, _plain(before), _plain(after), name, elsewhere)
 
     def forget(self) -> None:
         """Drops what was completed and read so far."""
@@ -129,9 +113,9 @@ class Completions:
         known = None if invoked else self.following.get(situation)
         if known is not None:
             if known and not situation.line_before.strip():  # a guess that came true: it is likely to be accepted
-                self._ahead(situation, known, self._prompt(document, situation, line), settings)
+                self._ahead(situation, known, prompt_at(self.documents, document, situation, line), settings)
             return ([known] if known else []), "hit"
-        prompt = self._prompt(document, situation, line)
+        prompt = prompt_at(self.documents, document, situation, line)
         running, outcome = self._running, "joined"
         if invoked or running is None or running.job.cancel.is_set() or not running.agrees(situation):
             if settings.debounce_ms and not invoked:
@@ -188,15 +172,8 @@ class Completions:
 
         def work(cancel: object) -> Shown | None:
             assert self.writer is not None
-            threshold = settings.threshold if variant == 0 else 0.0
-            floor = threshold * FLOOR
-            draft = self.writer.write(prompt, situation, extent, settings.max_tokens, cancel, heard, variant, floor)
-            if draft is None:
-                return None
-            shown = judge(draft, situation, threshold, self.modules())
-            if not shown.text:
-                _log.debug("nothing shown: %s (confidence %.2f)", shown.reason, draft.confidence())
-            return shown
+            asked = replace(settings, threshold=0.0) if variant else settings
+            return answer(self.writer, prompt, situation, extent, asked, self.modules(), cancel, heard, variant)
 
         return self.worker.submit(work, urgency)
 
@@ -283,10 +260,6 @@ class Completions:
 
         job.future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(keep))
 
-    def _prompt(self, document: Document, situation: Situation, line: int) -> Prompt:
-        earlier = self.documents.earlier_cells(document.uri)
-        return prompt_of(situation, document.lines, line, [cell.text for cell in earlier])
-
 
 def _left(old: Situation, new: Situation, text: str) -> str:
     """What is left to write in a new situation of a text for an old one; empty where they do not agree."""
@@ -297,7 +270,3 @@ def _left(old: Situation, new: Situation, text: str) -> str:
 def _end_if_alone(running: _Running) -> None:
     if running.waiting == 0:
         running.job.cancel.set()
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import held_out, sprig_drafts, sprig_memory, sprig_parts
+from benchmarks import encoded, sprig_drafts, sprig_memory, sprig_parts
 from benchmarks.spliced import CHUNK, Chunks
 from model.sprig import Sprig
 from tests.model.tiny_sprig import CONFIG, tiny_side, tiny_trunk
@@ -75,9 +75,9 @@ def test_a_rewritten_function_differs_from_what_is_shown_in_one_name():
 
 def test_without_packages_it_is_said_how_to_get_them(tmp_path):
     with pytest.raises(SystemExit, match="--split test --folder"):
-        held_out.packages(tmp_path)
+        encoded.packages(tmp_path)
     np.save(tmp_path / "arrow.npy", np.arange(5))
-    assert list(held_out.packages(tmp_path)) == ["arrow"]
+    assert list(encoded.packages(tmp_path)) == ["arrow"]
 
 
 def test_memory_is_held_against_the_trunk_on_the_same_texts():
