@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,9 +75,10 @@ class RepositoryCache:
             if len(context) < order or order not in index:
                 continue
             hashes, followers = index[order]
-            key = _hashes(np.asarray(context[-order:], np.int64), order)[0]
-            low, high = np.searchsorted(hashes, key, "left"), np.searchsorted(hashes, key, "right")
-            if low < high:
+            key = _hash(tuple(context[-order:]))
+            low = hashes.searchsorted(key)
+            if low < len(hashes) and hashes[low] == key:
+                high = hashes.searchsorted(key, "right")
                 seen = int(high - low)
                 counted = followers[low : high : -(-seen // _SAMPLE)]
                 tokens, counts = np.unique(counted, return_counts=True)
@@ -105,6 +107,16 @@ def _hashes(ids: np.ndarray, order: int) -> np.ndarray:
         total = (total ^ (ids[place : place + count].astype(np.uint64) + np.uint64(1))) * _PRIME
         total ^= total >> np.uint64(29)
     return total
+
+
+@lru_cache(maxsize=256)
+def _hash(ids: tuple[int, ...]) -> np.uint64:
+    """What `_hashes` has for one run. Kept, for one context is looked up in several caches at once."""
+    total = 0
+    for token in ids:
+        total = (total ^ (token + 1)) * int(_PRIME) % (1 << 64)
+        total ^= total >> 29
+    return np.uint64(total)
 
 
 def mix(logits_V: torch.Tensor, match: Match | None) -> torch.Tensor:
@@ -164,13 +176,17 @@ class CachedModel:
         far as it is sure. Only the last state is given. See `OnePass` in `model.decoding.draft_verify`."""
         logits_TV, after = self.commit(known, state)
         context = [*after.recent, int(logits_TV[-1].argmax())]
-        drafts_MV = logits_TV.new_zeros(masks, self.vocabulary)
-        for row in range(masks):
+        drafts: list[int] = []
+        while len(drafts) < masks:
             match = self.cache.find(context[-ORDERS[0] :])
             if match is None or match.trust * match.shares.max() < _WORTH:
-                return torch.cat([logits_TV, drafts_MV[:row]]), [after]
-            context.append(int(match.tokens[match.shares.argmax()]))
-            drafts_MV[row, context[-1]] = 1
+                break
+            drafts.append(int(match.tokens[match.shares.argmax()]))
+            context.append(drafts[-1])
+        if not drafts:
+            return logits_TV, [after]
+        drafts_MV = logits_TV.new_zeros(len(drafts), self.vocabulary)
+        drafts_MV[range(len(drafts)), drafts] = 1
         return torch.cat([logits_TV, drafts_MV]), [after]
 
     def succeed(self, state: CachedState, token: int, width: int) -> list[int]:

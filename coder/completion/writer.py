@@ -226,9 +226,10 @@ class _Typed:
 
     def draft(self, text: str, whole: bool) -> Draft:
         data = self._spelled[self._skip :]
+        plain = data.isascii()  # nearly always, and then a byte is a character
 
         def characters(count: int) -> int:
-            return len(data[: max(count, 0)].decode("utf-8", "ignore"))
+            return max(count, 0) if plain else len(data[: max(count, 0)].decode("utf-8", "ignore"))
 
         pieces = (Piece(characters(a), characters(b), p) for a, b, p in self._marks if b > 0)
         return Draft(text, tuple(piece for piece in pieces if piece.start < max(len(text), 1)), whole)

@@ -7,8 +7,11 @@ within such a token shows the model a cut that it never saw in training. Idea: h
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from functools import lru_cache
+
+import torch
 
 from model.protocol import Tokenizer
 from model.surrogates import LONE
@@ -16,6 +19,7 @@ from model.surrogates import LONE
 # The last word, the last run of signs, or nothing, and all white space around it
 _OPEN_END = re.compile(r"\s*(?:\w+|[^\w\s]+)?\s*\Z")
 _TRAILING_SPACE = re.compile(r"\s+\Z")
+_BLANK = re.compile(rb"\s")
 _LONGEST = 120  # characters; a longer run is an ornament or data, where the cut matters little
 
 
@@ -38,29 +42,33 @@ class Speller:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         spelled = [(tokenizer.token_bytes(token), token) for token in range(tokenizer.vocabulary)]
-        self._sorted = sorted(pair for pair in spelled if pair[0])
-        self._bytes = [piece for piece, _ in self._sorted]
-        self._blank: dict[int, list[int]] = {}
+        spelled = sorted(pair for pair in spelled if pair[0])
+        self._bytes = [piece for piece, _ in spelled]
+        self._ids = torch.tensor([token for _, token in spelled])
+        blank = defaultdict(list)
+        for piece, token in spelled:
+            for found in _BLANK.finditer(piece):
+                blank[found.start()].append(token)
+        self._blank = {skipped: torch.tensor(tokens) for skipped, tokens in blank.items()}
 
-    def allowed(self, rest: bytes) -> list[int]:
-        """Tokens that spell a beginning of `rest`, or `rest` and more. Never empty where every byte has a token."""
-        ids = []
+    def allowed(self, rest: bytes) -> torch.Tensor:
+        """Tokens [N] that spell a beginning of `rest`, or `rest` and more. Never empty where every byte has a token."""
+        found = []
         for size in range(1, len(rest)):
-            ids += self._spelling(rest[:size], whole=True)
-        return ids + self._spelling(rest, whole=False)
+            start = rest[:size]
+            found.append(self._ids[bisect_left(self._bytes, start) : bisect_right(self._bytes, start)])
+        found.append(self._ids[bisect_left(self._bytes, rest) : bisect_left(self._bytes, _behind(rest))])
+        return torch.cat(found)
 
-    def blank(self, skipped: int) -> list[int]:
-        """Tokens that have white space behind their first `skipped` bytes."""
-        if skipped not in self._blank:
-            self._blank[skipped] = [token for piece, token in self._sorted if piece[skipped : skipped + 1].isspace()]
-        return self._blank[skipped]
+    def blank(self, skipped: int) -> torch.Tensor:
+        """Tokens [N] that have white space behind their first `skipped` bytes."""
+        return self._blank.get(skipped, self._ids[:0])
 
-    def _spelling(self, start: bytes, whole: bool) -> list[int]:
-        at, found = bisect_left(self._bytes, start), []
-        while at < len(self._bytes) and (self._bytes[at] == start if whole else self._bytes[at].startswith(start)):
-            found.append(self._sorted[at][1])
-            at += 1
-        return found
+
+def _behind(start: bytes) -> bytes:
+    """The least text that is behind all that begin with `start` in the order of bytes; `start` holds a byte of UTF-8,
+    none of which is 255."""
+    return start[:-1] + bytes([start[-1] + 1])
 
 
 def speller_of(tokenizer: Tokenizer) -> Speller:

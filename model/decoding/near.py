@@ -171,7 +171,7 @@ class _Writing:
             spelling_V = torch.zeros_like(p_V)
             spelling_V[allowed] = p_V[allowed]
             p_V = spelling_V / spelling_V.sum().clamp_min(1e-9)
-            shares = {token: shares[token] for token in set(allowed).intersection(shares)}
+            shares = {token: shares[token] for token in set(allowed.tolist()).intersection(shares)}
         elif self._cache is not None:
             p_V = _mixed(p_V, self._cache.find([*self._before, *line.tokens][-ORDERS[0] :]))
         if shares:

@@ -76,11 +76,11 @@ class Run:
         still counts in the confidence."""
         speller, possible_V = speller_of(self._tokenizer), logits_V.float()
         if self._rest:
-            spelled = torch.tensor(speller.allowed(self._rest), device=logits_V.device)
+            spelled = speller.allowed(self._rest).to(logits_V.device)
             possible_V = torch.full_like(possible_V, -torch.inf).index_copy(0, spelled, possible_V[spelled])
         wanted_V = possible_V > -torch.inf
         if self._solid:
-            wanted_V[speller.blank(len(self._rest))] = False
+            wanted_V[speller.blank(len(self._rest)).to(logits_V.device)] = False
         choice = self._chooser.one(possible_V, len(self.written), wanted_V)
         return Choice(choice.token, float(torch.exp(possible_V[choice.token] - possible_V.logsumexp(0))))
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import torch
 
-from model.repository_cache import CachedModel, RepositoryCache, mix
+from model.repository_cache import ORDERS, CachedModel, RepositoryCache, mix
 from tests.model.tiny_sprig import tiny_trunk
 
 
@@ -13,6 +13,15 @@ def test_the_longest_match_wins():
     assert cache.find([1, 2, 3]).tokens.tolist() == [4]
     assert cache.find([5, 2, 3]).tokens.tolist() == [7]
     assert cache.find([6, 6]) is None
+
+
+def test_a_context_of_any_length_is_found_by_the_hash_that_the_index_has():
+    ids = [2**31 - 1, *range(49_140, 49_152), 7]
+    for order in ORDERS:
+        cache = RepositoryCache()
+        cache.add("a", ids[:order] + [5])
+        match = cache.find([1, *ids[:order]])
+        assert match.tokens.tolist() == [5] and match.order == order
 
 
 def test_shares_are_counts():

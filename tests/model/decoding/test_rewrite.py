@@ -46,10 +46,22 @@ def test_a_cut_prompt_is_a_prefix_in_tokens_of_what_may_follow(trunk: Trunk) -> 
 
 def test_allowed_tokens_spell_the_rest(trunk: Trunk) -> None:
     _, tokenizer = trunk
-    allowed = {tokenizer.token_bytes(token) for token in Speller(tokenizer).allowed(b"\n    ")}
+    allowed = {tokenizer.token_bytes(token) for token in Speller(tokenizer).allowed(b"\n    ").tolist()}
     assert {b"\n", b"\n   ", b"\n    "} <= allowed
     assert all(piece.startswith(b"\n    ") or b"\n    ".startswith(piece) for piece in allowed)
-    assert Speller(ByteTokenizer()).allowed(b"ab") == [ord("a")]
+    assert Speller(ByteTokenizer()).allowed(b"ab").tolist() == [ord("a")]
+
+
+def test_the_speller_finds_what_a_look_at_every_token_finds(trunk: Trunk) -> None:
+    _, tokenizer = trunk
+    speller = Speller(tokenizer)
+    pieces = [tokenizer.token_bytes(token) for token in range(tokenizer.vocabulary)]
+    for rest in (b" ", b"\n", b"\n    ", b" retu", "é".encode()[:1], b"\xf4\x8f", b"~"):
+        fitting = [piece and (piece.startswith(rest) or rest.startswith(piece)) for piece in pieces]
+        assert set(speller.allowed(rest).tolist()) == {token for token, fits in enumerate(fitting) if fits}
+    for skipped in (0, 1, 5, 500):
+        wanted = {token for token, piece in enumerate(pieces) if piece[skipped : skipped + 1].isspace()}
+        assert set(speller.blank(skipped).tolist()) == wanted
 
 
 def test_the_right_context_judges(trunk: Trunk) -> None:
