@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -52,7 +53,7 @@ def fetch(package: Package, folder: Path) -> Path:
     """
     stem = f"{package.name}-{package.version}"
     for archive in folder.glob("*"):
-        if archive.name.lower().replace("_", "-").startswith(stem.lower().replace("_", "-")):
+        if _plain(archive.name).startswith(_plain(stem)):
             return archive
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-build-isolation", "-d", str(folder)]
     before = set(folder.glob("*"))
@@ -61,6 +62,11 @@ def fetch(package: Package, folder: Path) -> Path:
     if done.returncode or not new:
         raise RuntimeError(f"pip could not download {stem}: {done.stderr.strip().splitlines()[-1:]}")
     return new.pop()
+
+
+def _plain(name: str) -> str:
+    """A name as all its spellings have it: an archive may be named with other signs than its package."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def source_files(archive: Path) -> Iterator[tuple[str, str]]:

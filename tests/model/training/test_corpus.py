@@ -26,6 +26,13 @@ def test_a_cycle_of_imports_is_read_once():
     assert sorted(corpus.reading_order(files)) == ["a.py", "b.py"]
 
 
+def test_an_archive_is_known_however_its_name_is_spelled(tmp_path, monkeypatch):
+    monkeypatch.setattr(corpus.subprocess, "run", lambda *command, **more: pytest.fail("fetched again"))
+    there = tmp_path / "Ruamel_yaml-0.19.1-py3-none-any.whl"
+    there.write_bytes(b"")
+    assert corpus.fetch(corpus.Package("ruamel.yaml", "0.19.1", "MIT", "train"), tmp_path) == there
+
+
 def archive(tmp_path, files: dict[str, str]):
     path = tmp_path / "pkg-1.0-py3-none-any.whl"
     with zipfile.ZipFile(path, "w") as bundle:
