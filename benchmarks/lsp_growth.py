@@ -25,20 +25,29 @@ from benchmarks.next_line import scores
 from benchmarks.tables import save
 
 SIZES = (10, 1_000, 10_000)
-SMALLEST, LARGEST = 200, 6_000  # characters of the other packages' files: 10,000 of them are six million tokens
+SMALLEST, LARGEST = 200, 6_000  # characters of the other packages' files: 10,000 of them are seven million tokens
 
 Files = dict[str, str]
 """Texts by path, the package's name first in it."""
 
 
-def others(folder: Path, count: int) -> Iterator[tuple[str, str]]:
-    """Up to `count` Python files of the training packages, by path."""
+def others(archives: Path, scratch: Path, count: int) -> Iterator[tuple[str, str]]:
+    """Up to `count` files of the training packages that the server would read, by path. They are laid out in
+    `scratch`."""
+    from coder.reading_plan import is_source, readable
+    from coder.repository import Repository
     from model.training import corpus
 
     for package in [one for one in corpus.packages() if one.split == "train"]:
-        for path, text in corpus.source_files(corpus.fetch(package, folder)):
-            if path.endswith(".py") and SMALLEST <= len(text) <= LARGEST:
-                yield f"{package.name}/{path}", text
+        found = corpus.source_files(corpus.fetch(package, archives))
+        texts = {path: text for path, text in found if SMALLEST <= len(text) <= LARGEST}
+        folder = scratch / package.name
+        folder.mkdir(parents=True)
+        lay_out(folder, texts.items())
+        repository = Repository.open(folder)
+        for path in repository.files:
+            if is_source(path) and readable(repository, path) is not None:
+                yield f"{package.name}/{path}", texts[path]
                 count -= 1
                 if count == 0:
                     return
@@ -111,9 +120,9 @@ def main() -> None:
     packages, store = sources(options.archives, "test"), Store(options.store)
     planned = [place for run in places(packages, options.runs) for place in run]
     opened = sorted({(place.package, place.path) for place in planned})
-    filler = dict(others(options.archives, max(SIZES)))
     model, tokenizer = load("smollm2", "int8")
     with tempfile.TemporaryDirectory() as scratch:
+        filler = dict(others(options.archives, Path(scratch) / "others", max(SIZES)))
         own = own_files(packages, set(opened))
         paths = [f"{name}/{path}" for name, path in opened]
         growth = Growth(Path(scratch), tokenizer, own, paths, filler, options.store.with_suffix(""))
