@@ -85,8 +85,8 @@ class Desk:
     because they are open from the start. `kept`: as for `lsp.reading.Reading`."""
 
     def __init__(self, folder: Path, tokenizer: Any, opened: Iterable[str] = (), kept: Any = None) -> None:
-        from lsp.documents import Documents
         from coder.completion.knowledge import Knowledge
+        from lsp.documents import Documents
         from lsp.reading import Reading
         from lsp.workspace import Workspace
 
@@ -163,10 +163,10 @@ def timed(text_of: Callable[[], str | None], writer: Any) -> Written:
 def answered(writer: Any, desk: Desk, multiline: str) -> str:
     """The text that the server shows at the place of the desk's last `cut`, however long it takes; `multiline` as in
     the settings."""
-    from lsp.answer import answer
-    from lsp.settings import Settings
     from coder.completion.situation import lines_wanted
     from coder.completion.stopping import extent_of
+    from lsp.answer import answer
+    from lsp.settings import Settings
 
     situation, prompt = desk.ask()
     extent = extent_of(situation, lines_wanted(situation, multiline))

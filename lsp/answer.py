@@ -8,10 +8,10 @@ from typing import Any
 
 from coder.completion.gates import Shown, judge
 from coder.completion.prompt import Prompt
-from lsp.settings import Settings
 from coder.completion.situation import Situation
 from coder.completion.stopping import Extent
 from coder.completion.writer import Draft, Writer
+from lsp.settings import Settings
 
 _log = logging.getLogger(__name__)
 FLOOR = 0.25  # of the threshold: a token less likely than that ends a completion

@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 
 from lsprotocol import types
 
+from coder.completion.gates import Shown, judge
+from coder.completion.prompt import Prompt
+from coder.completion.situation import Situation, lines_wanted
+from coder.completion.stopping import extent_of
+from coder.completion.writer import Draft, Writer
 from lsp.answer import answer
 from lsp.documents import Document, Documents
 from lsp.following import Following, typed_since
-from coder.completion.gates import Shown, judge
-from coder.completion.prompt import Prompt
 from lsp.ranges import item
 from lsp.settings import Settings
 from lsp.situating import prompt_at, situate
-from coder.completion.situation import Situation, lines_wanted
-from coder.completion.stopping import extent_of
 from lsp.worker import Job, Urgency, Worker
 from lsp.workspace import Workspace
-from coder.completion.writer import Draft, Writer
 
 _log = logging.getLogger(__name__)
 GRACE = 0.06  # seconds that a cancelled generation goes on: the next keystroke may agree with it

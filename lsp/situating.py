@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from lsp.documents import Document, Documents
 from coder.completion.prompt import Prompt, prompt_of
 from coder.completion.situation import Situation
+from lsp.documents import Document, Documents
 from lsp.workspace import Workspace
 
 BEFORE, AFTER = 16_000, 4_000  # characters around the cursor that anything looks at

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lsprotocol import types
 
-from lsp.documents import Documents
 from coder.completion.names import unresolved
+from lsp.documents import Documents
 from lsp.situating import situate
 from lsp.workspace import Workspace
 from tests.lsp.client import editing, run

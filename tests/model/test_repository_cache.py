@@ -19,7 +19,7 @@ def test_a_context_of_any_length_is_found_by_the_hash_that_the_index_has():
     ids = [2**31 - 1, *range(49_140, 49_152), 7]
     for order in ORDERS:
         cache = RepositoryCache()
-        cache.add("a", ids[:order] + [5])
+        cache.add("a", [*ids[:order], 5])
         match = cache.find([1, *ids[:order]])
         assert match.tokens.tolist() == [5] and match.order == order
 
