@@ -57,7 +57,7 @@ def gaps(region: Region | TreeRegion) -> list[Gap]:
         if last - first > 2:
             continue
         start, _ = source.span(statement)
-        end = source.line_start(last + 1) - len(source.newline)
+        end = source.line_end(last)
         weight = region.suspect(statement)
         if source.text[source.line_start(first) : start].strip():
             continue

@@ -183,11 +183,13 @@ class Source(Text):
         return found
 
     def header(self, statement: ast.stmt) -> tuple[int, int]:
-        """First and last line of a statement without the blocks inside it."""
+        """First and last line of a statement without the blocks inside it and the comments on top of those."""
         last = statement.end_lineno or statement.lineno
         body = getattr(statement, "body", None)
         if isinstance(body, list) and body:
             last = max(statement.lineno, body[0].lineno - 1)
+            while last > statement.lineno and self.lines[last - 1].strip()[:1] in ("", "#"):
+                last -= 1
         return statement.lineno, last
 
     def statement_at(self, line: int) -> ast.stmt | None:

@@ -25,6 +25,10 @@ class Text:
         """The line that holds the character at `offset`; one more than there are lines at the end of the text."""
         return bisect_right(self._starts, offset, 0, len(self.lines) + 1)
 
+    def line_end(self, line: int) -> int:
+        """The offset behind the last character of a line, before what ends it."""
+        return self.line_start(line) + len(self.lines[line - 1].rstrip("\r\n"))
+
     def indentation_of(self, line: int) -> str:
         text = self.lines[line - 1]
         return text[: len(text) - len(text.lstrip(" \t"))]

@@ -17,7 +17,7 @@ def gaps(region: TreeRegion) -> list[Gap]:
         weight = region.suspect(statement)
         if last > first or source.text[source.line_start(first) : statement.start].strip():
             continue
-        end = source.line_start(first + 1) - len(source.newline)
+        end = source.line_end(first)
         if statement.start < end:
             lines.append(Gap(statement.start, end, True, False, weight))
         start = source.line_start(first)

@@ -130,6 +130,13 @@ def test_a_lost_value_is_written_first_and_a_header_with_its_colon() -> None:
     assert not any(place.hollow for place in found[1:])
 
 
+@pytest.mark.parametrize("first", ["\n", "\r\n"])
+def test_a_place_ends_with_its_line_whatever_ends_that_and_comments_under_a_header_stay(first: str) -> None:
+    text = "def f(a):\n    if a > 1:\n        # Why.\n        a = 2\n    return a".replace("\n", first, 1)
+    found = {text[place.start : place.end] for place in gaps(region_of(text)) if not place.insert}
+    assert found == {"if a > 1:", "a > 1:", "a = 2", "2", "return a", "a"}
+
+
 def test_suspicious_lines_come_before_expressions_new_lines_and_whole_bodies() -> None:
     region = region_of(TEXT)
     region.suspicion = {2: 0.2, 4: 1.0}
