@@ -92,6 +92,9 @@ class Region:
                 if isinstance(statement, FunctionNode) and isinstance(child, ast.arguments):
                     children = [*child.defaults, *(d for d in child.kw_defaults if d)]
                     found += [n for d in children for n in _walk(d) if isinstance(n, ast.expr)]
+                elif isinstance(child, ast.match_case):
+                    parts: list[ast.AST] = [child.pattern, *([child.guard] if child.guard else [])]
+                    found += [n for part in parts for n in _walk(part) if isinstance(n, ast.expr)]
                 elif not isinstance(statement, FunctionNode):
                     found += [node for node in _walk(child) if isinstance(node, ast.expr)]
             if isinstance(statement, ast.Try):

@@ -115,7 +115,7 @@ def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
         words = ["or" if isinstance(node.op, ast.Or) else "and"]
     elif isinstance(region.parent(node), ast.BoolOp):
         return
-    present = {ast.unparse(value) for value in values}
+    present = {None, *(ast.unparse(value) for value in values)}
     _, end = region.source.outer_span(values[-1])
     for value in values:
         if not isinstance(value, ast.Compare):
@@ -124,10 +124,18 @@ def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
         for text in dict.fromkeys(_permuted(region, value)):
             piece = region.source.text[low : region.source.span(value)[0]] + text
             piece += region.source.text[region.source.span(value)[1] : high]
-            if ast.unparse(ast.parse(f"({text})", mode="eval")) not in present:
+            if _unparsed(text) not in present:
                 for word in words:
                     family = "less specific if" if word == "or" else "more specific if"
                     yield region.replace(end, end, f" {word} {piece}", family, 1.0)
+
+
+def _unparsed(text: str) -> str | None:
+    """An expression as it is written plainly; None where it is none."""
+    try:
+        return ast.unparse(ast.parse(f"({text})", mode="eval"))
+    except SyntaxError:
+        return None
 
 
 def _permuted(region: Region, node: ast.expr) -> Iterator[str]:

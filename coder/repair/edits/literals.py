@@ -8,6 +8,9 @@ from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
 
+# From here on a number is a key or a limit: nobody slips by one, and its arithmetic may overflow.
+_HUGE = 1e15
+
 
 def propose(region: Region) -> Iterator[Draft]:
     for node in region.loads:
@@ -34,6 +37,8 @@ def _boolean(region: Region, node: ast.Constant, value: bool) -> Iterator[Draft]
 
 
 def _number(region: Region, node: ast.Constant, value: int | float) -> Iterator[Draft]:
+    if not abs(value) < _HUGE:
+        return
     near: dict[int | float, float] = {}
     for other, weight in ((value + 1, 4.0), (value - 1, 4.0), (0, 3.0), (1, 3.0), (2, 1.5), (-1, 1.5), (-value, 2.0)):
         near.setdefault(other, weight)
@@ -45,7 +50,7 @@ def _number(region: Region, node: ast.Constant, value: int | float) -> Iterator[
     for other in region.hints.numbers:
         near.setdefault(other, 0.4)
     for other, weight in near.items():
-        if isinstance(value, int) and isinstance(other, float) and other == int(other):
+        if isinstance(value, int) and isinstance(other, float) and other.is_integer():
             other = int(other)
         if other != value and len(repr(other)) < 25:
             yield region.swap(node, repr(other), "numeric literal", weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 
 import pytest
@@ -299,3 +300,14 @@ def test_values_of_another_shape_and_from_elsewhere(before: str, after: str) -> 
 def test_a_condition_over_two_lines_has_its_clones() -> None:
     text = "def f(a, b):\n    if (a > 1 and b\n            > 2):\n        return a\n    return b\n"
     assert made(region_of(text))
+
+
+def test_numbers_that_no_arithmetic_can_bear_and_strings_of_a_condition_that_hold_names_do_no_harm() -> None:
+    text = f"def f(a, b):\n    if a == f'{{b}}c' or b == 1e999:\n        return a % {'9' * 400}\n    return 3\n"
+    assert text.replace("return 3", "return 4") in made(region_of(text))
+
+
+def test_a_statement_in_a_case_has_each_edit_once() -> None:
+    text = "def f(a):\n    match a:\n        case 1 if a > 2:\n            return a + 3\n"
+    numbers = [node.value for node in region_of(text).loads if isinstance(node, ast.Constant)]
+    assert sorted(numbers) == [1, 2, 3]
