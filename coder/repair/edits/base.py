@@ -77,7 +77,9 @@ class Region:
 
     @cached_property
     def suspects(self) -> list[ast.stmt]:
-        return [statement for statement in self.statements if self.suspect(statement) > 0]
+        """Suspicious statements, the most suspicious first: of very many edits, only the first are written."""
+        found = [statement for statement in self.statements if self.suspect(statement) > 0]
+        return sorted(found, key=lambda statement: -self.suspect(statement))
 
     @cached_property
     def expressions(self) -> list[ast.expr]:

@@ -9,14 +9,16 @@ from coder.repair.edits.base import Draft, Region
 
 
 def propose(region: Region) -> Iterator[Draft]:
+    for statement in region.suspects:
+        yield from _keyword(region, statement)
     for node in conditions(region):
         yield from _negate(region, node)
-        yield from _specialise(region, node)
     for node in region.loads:
         if isinstance(node, ast.BoolOp | ast.Compare):
             yield from _clones(region, node)
-    for statement in region.suspects:
-        yield from _keyword(region, statement)
+    # Guards are thousands: they come last, so that all others are written.
+    for node in conditions(region):
+        yield from _specialise(region, node)
 
 
 def conditions(region: Region) -> list[ast.expr]:

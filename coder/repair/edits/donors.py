@@ -10,6 +10,9 @@ from coder.repair.edits.base import Draft, Region
 
 
 def propose(region: Region) -> Iterator[Draft]:
+    for statement in region.suspects:
+        if isinstance(statement, ast.Return) and statement.value is not None:
+            yield from _returned(region, statement.value)
     for node in region.loads:
         if _replaceable(region, node):
             yield from _donated(region, node)
@@ -21,9 +24,6 @@ def propose(region: Region) -> Iterator[Draft]:
             yield from _converted(region, node)
         if isinstance(node, ast.IfExp):
             yield from _branches(region, node)
-    for statement in region.suspects:
-        if isinstance(statement, ast.Return) and statement.value is not None:
-            yield from _returned(region, statement.value)
 
 
 def _replaceable(region: Region, node: ast.expr) -> bool:

@@ -14,9 +14,11 @@ def propose(region: Region) -> Iterator[Draft]:
         yield from _delete(region, statement)
         yield from _move(region, statement)
         yield from _exchange(region, statement)
-        yield from inserted(region, statement)
         if isinstance(statement, ast.Try):
             yield from _flatten(region, statement)
+    # New statements are thousands: they come last, so that all others are written.
+    for statement in region.suspects:
+        yield from inserted(region, statement)
 
 
 def _delete(region: Region, statement: ast.stmt) -> Iterator[Draft]:

@@ -311,3 +311,13 @@ def test_a_statement_in_a_case_has_each_edit_once() -> None:
     text = "def f(a):\n    match a:\n        case 1 if a > 2:\n            return a + 3\n"
     numbers = [node.value for node in region_of(text).loads if isinstance(node, ast.Constant)]
     assert sorted(numbers) == [1, 2, 3]
+
+
+def test_of_a_long_function_no_kind_of_edit_is_left_out() -> None:
+    names = [f"name{number}" for number in range(10)]
+    body = "".join(f"    if {name} > {names[0]}:\n        {name} = {names[0]}\n" for name in names[1:])
+    text = f"def f({', '.join(names)}):\n{body}    return name9\n"
+    texts = made(region_of(text))
+    assert text.replace("    return name9\n", "    return not name9\n") in texts
+    assert text.replace("    if name9", "    elif name9") in texts
+    assert text.replace("    if name9 > name0:\n        name9 = name0\n", "    name9 = name0\n") in texts
