@@ -24,7 +24,8 @@ def pairs(singles: Iterable[Candidate], made: set[tuple[Candidate, Candidate]]) 
     """Combinations of the best single edits of one base that do not touch each other, of those that are quickly tried;
     of the likeliest statements more of them. The model has skimmed each alone; the sum of what it said stands for
     both. Those that are `made` already are left out, and those made now are put in."""
-    plain = [c for c in singles if len(c.proposal.edits) == 1 and len(c.proposal.paths) == 1 and not c.cost]
+    # What was taken without being admitted does not compile, or is another of them.
+    plain = [c for c in singles if len(c.proposal.edits) == 1 and not c.cost and (c.admitted or not c.taken)]
     best = heapq.nlargest(BEST, plain, key=_score)
     found = dict.fromkeys(_apart(best), TOGETHER)
     for members in _statements(plain):
@@ -39,7 +40,10 @@ def _statements(singles: Sequence[Candidate]) -> Iterator[list[Candidate]]:
     """The best edits of each of the lines whose edits are likeliest, best first."""
     lines: dict[tuple[int, str, int, int], list[Candidate]] = defaultdict(list)
     for candidate in singles:
-        lines[candidate.hunk].append(candidate)
+        _, _, first, last = candidate.hunk
+        # Two that both change the same several lines touch each other.
+        if first == last:
+            lines[candidate.hunk].append(candidate)
     for members in heapq.nlargest(STATEMENTS, lines.values(), key=lambda members: max(map(_score, members))):
         yield heapq.nlargest(WITHIN, members, key=_score)
 

@@ -21,6 +21,7 @@ from coder.repair.job import Job
 from coder.repair.rank import CONTEXT, score
 from coder.repair.recall import Place, Recall
 from coder.repair.rewrite import places
+from coder.repair.singles import COLLECTED_ANEW
 
 if TYPE_CHECKING:
     from model.decoding.blockwise import Filling
@@ -71,7 +72,8 @@ class Writing:
                 return
             began, job = time.monotonic(), Job(region, gap, self.seed + number)
             texts = self.texts(job)
-            found = [Candidate(base, proposal, gap.suspicion) for proposal in job.proposals(list(texts))]
+            cost = COLLECTED_ANEW if region.function is None else 0.0
+            found = [Candidate(base, proposal, gap.suspicion, cost=cost) for proposal in job.proposals(list(texts))]
             for candidate, gain in zip(found, texts.values()):
                 candidate.skimmed = gain is not None
                 candidate.likelihood = gain or 0.0
@@ -169,8 +171,9 @@ class Writing:
         old = None if job.gap.insert or job.gap.value else job.old
         stop = tuple(dict.fromkeys((job.stop, "\n")))
         found = near(trunk, self.tokenizer, place.text, old, stop, cache, place.state, cancel=self.cancel.is_set)
-        now = self._worth_of_old(job) if job.gap.value else None
-        now = next((worth(written) for written in found if written.text == job.old), now)
+        now = next((worth(written) for written in found if written.text == job.old), None)
+        if now is None and job.gap.value:
+            now = self._worth_of_old(job)
         return {written.text: None if now is None else worth(written) - now for written in found}
 
     def _worth_of_old(self, job: Job) -> float:

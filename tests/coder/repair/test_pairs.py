@@ -59,6 +59,16 @@ def test_of_a_likely_statement_edits_are_combined_that_are_not_among_the_best_of
     assert len([one for one, other in places if one > line]) > 100
 
 
+def test_what_was_refused_is_in_no_pair() -> None:
+    found = singles()
+    refused = max(found, key=lambda candidate: candidate.score)
+    assert any(refused.proposal.edits[0] in pair.proposal.edits for pair in pairs(found, set()))
+    refused.taken = True
+    assert not any(refused.proposal.edits[0] in pair.proposal.edits for pair in pairs(found, set()))
+    refused.admitted = True
+    assert any(refused.proposal.edits[0] in pair.proposal.edits for pair in pairs(found, set()))
+
+
 def test_a_pair_is_made_once_though_more_edits_come() -> None:
     found, made = singles(), set()
     first = pairs(found[:40], made)
