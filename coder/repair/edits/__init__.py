@@ -9,7 +9,9 @@ from itertools import islice
 from typing import Any, Protocol
 
 from coder.patch import Proposal
-from coder.repair.edits import calls, conditions, containers, donors, literals, names, operands, operators, statements
+from coder.repair.edits import (
+    calls, conditions, containers, donors, forms, literals, names, operands, operators, statements,
+)
 from coder.repair.edits.base import Draft
 from coder.repair.edits.priors import SHARES
 
@@ -28,7 +30,7 @@ class Family(Protocol):
 
 
 _FAMILIES: Sequence[Family] = (
-    operators, names, operands, literals, conditions, calls, containers, statements, donors,
+    operators, names, operands, literals, conditions, calls, containers, forms, statements, donors,
 )  # fmt: skip
 
 

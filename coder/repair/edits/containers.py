@@ -40,6 +40,12 @@ def _subscript(region: Region, node: ast.Subscript) -> Iterator[Draft]:
     index = node.slice
     value = region.text(node.value)
     loaded = isinstance(node.ctx, ast.Load)
+    if isinstance(node.value, ast.Subscript):
+        inner, outer = region.source.span(node.value.slice), region.source.span(index)
+        texts = region.text(node.value.slice), region.text(index)
+        if texts[0] != texts[1]:
+            edits = (region.edit(*inner, texts[1]), region.edit(*outer, texts[0]))
+            yield Draft("subscript", edits, f"`[{texts[0]}]` and `[{texts[1]}]` exchanged in {region.name}", 3)
     if isinstance(index, ast.Slice):
         yield from _slice(region, node, index)
     elif not isinstance(index, ast.Tuple):

@@ -105,6 +105,22 @@ LINES = [
     ("attribute", "best = os.name\n        flag = os.sep", "best = os.sep\n        flag = os.sep"),
     ("attribute access", "best = item\n        flag = item.name", "best = item.name\n        flag = item.name"),
     ("drop attribute", "best = item.name", "best = item"),
+    ("identifier", "name = f'{count}: {item}'", "name = f'{index}: {item}'"),
+    ("numeric literal", "name = f'{item:.3f}'", "name = f'{item:.2f}'"),
+    ("string literal", "name = f'{item}'", "name = f'{item:.2f}'"),
+    ("function name", "best = items.sort(key=near)", "best = sorted(items, key=near)"),
+    ("subscript", "best = items.get(item, 0)", "best = items[item]"),
+    ("subscript", "best = items[index][count]", "best = items[count][index]"),
+    ("more arguments", "best = range(count)", "best = range(1, count + 1)"),
+    ("more arguments", "best = range(count)", "best = range(count - 1, -1, -1)"),
+    ("wrap in call", "best = item - count", "best = max(0, item - count)"),
+    ("wrap in call", "best = item", "best = max(best, item)"),
+    ("augmented assignment", "best += item", "best.append(item)"),
+    ("elements", "best += item", "best += [item]"),
+    ("swap operands", "best = item", "item = best"),
+    ("add operand", "flag = item == name", "flag = flag or item == name"),
+    ("add operand", "best = item / count", "best = item / count if count else 0"),
+    ("condition donor", "best = count or item", "best = item if count is None else count"),
 ]  # fmt: skip
 
 
@@ -134,6 +150,17 @@ def mean(values):
         return None
     return sum(values) / len(values)
 """
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("c = get(b)", "c = await get(b)"), ("await put(c)", "put(c)"), ("    with b", "    async with b")],
+)
+def test_what_is_asynchronous_is_awaited(old: str, new: str) -> None:
+    text = "async def f(b):\n    c = get(b)\n    with b:\n        await put(c)\n"
+    assert text.replace(old, new) in made(region_of(text))
+    plain = text.replace("async ", "").replace("await ", "")
+    assert not any("await" in made_text for made_text in made(region_of(plain)))
 
 
 def test_a_missing_guard_is_inserted() -> None:
