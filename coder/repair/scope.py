@@ -169,6 +169,11 @@ class Scope:
             return [name for name in imported.names if name not in imported.imports]
         return self.module.classes.get(receiver, [])
 
+    @cached_property
+    def own(self) -> set[str]:
+        """What `self` and `cls` have: methods and attributes of the class around the function."""
+        return set(self._members("self"))
+
     def _imported(self, origin: str | None, whole: bool) -> Module | None:
         """The module that an imported name stands for (`whole`), or the one that defines it."""
         if not origin or self.library is None:

@@ -29,9 +29,10 @@ def propose(region: Region) -> Iterator[Draft]:
                 yield from _fields(region, node)
             case ast.BinOp(op=ast.Sub() | ast.Div()):
                 yield from _bounded(region, node)
-            case ast.BoolOp(op=ast.Or(), values=[first, second]) if not _asked(region, node):
-                one, other = region.text(first), region.text(second)
-                yield region.swap(node, f"{other} if {one} is None else {one}", "condition donor", 2)
+            case ast.BoolOp(op=ast.Or(), values=[first, second]) if isinstance(first, Place):
+                if not _asked(region, node):
+                    one, other = region.text(first), region.text(second)
+                    yield region.swap(node, f"{other} if {one} is None else {one}", "condition donor", 2)
     for statement in region.suspects:
         match statement:
             case ast.Assign(targets=[target], value=value) if isinstance(target, Place):

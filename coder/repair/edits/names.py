@@ -19,11 +19,21 @@ _KIN = (
     ("startswith", "endswith"), ("union", "intersection", "difference", "symmetric_difference"),
     ("pop", "remove", "popleft", "discard"), ("append", "appendleft"), ("ord", "chr"), ("bin", "hex", "oct"),
     ("update", "setdefault"), ("sin", "cos", "tan"), ("get", "pop", "setdefault"), ("read", "readlines", "readline"),
+    ("permutations", "combinations", "product", "combinations_with_replacement"),
+    ("sqrt", "exp", "log", "log2", "log10"),
+    ("match", "search", "fullmatch", "findall", "finditer", "sub"), ("group", "groups", "groupdict"),
+    ("bisect", "bisect_left", "bisect_right"), ("heappush", "heappop", "heapify"), ("load", "loads"), ("dump", "dumps"),
+    ("exists", "isfile", "isdir"), ("ljust", "rjust", "center", "zfill"), ("encode", "decode"), ("gcd", "lcm"),
+    ("issubset", "issuperset", "isdisjoint"), ("Counter", "defaultdict", "OrderedDict", "dict"), ("quote", "unquote"),
 )  # fmt: skip
 EXCEPTIONS = (
     "ValueError", "KeyError", "TypeError", "IndexError", "AttributeError", "StopIteration", "ZeroDivisionError",
     "LookupError", "OSError", "FileNotFoundError", "NotImplementedError", "RuntimeError", "Exception",
 )  # fmt: skip
+
+
+# Types that are asked for, or make the values of a dictionary.
+_TYPES = ("int", "float", "str", "bool", "list", "tuple", "set", "dict", "bytes")
 
 
 def kin(name: str) -> list[str]:
@@ -36,6 +46,7 @@ def propose(region: Region) -> Iterator[Draft]:
         match node:
             case ast.Name():
                 yield from _name(region, node)
+                yield from _of_self(region, node)
             case ast.Attribute():
                 yield from _attribute(region, node)
     for statement in region.suspects:
@@ -57,11 +68,16 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
         for name in _exceptions(region):
             if name != node.id:
                 yield region.swap(node, name, "exception", 4 if name in region.hints.exceptions else 1)
+        if isinstance(parent, ast.ExceptHandler):
+            for name in _exceptions(region)[:8]:
+                if name != node.id:
+                    yield region.swap(node, f"({node.id}, {name})", "exception", 0.5)
         return
     if region.is_callee(node):
-        for name in [*kin(node.id), *scope.functions]:
+        related = kin(node.id)
+        for name in [*related, *scope.functions]:
             if name != node.id:
-                weight = 6.0 if name in kin(node.id) else 1.0 + 3 * spelled_alike(name, node.id)
+                weight = 6.0 if name in related else 1.0 + 3 * spelled_alike(name, node.id)
                 foreign = name in BUILTINS and node.id not in BUILTINS
                 yield region.swap(node, name, "function name", weight * (0.2 if foreign else 1.0))
         for name in scope.variables(node):
@@ -78,6 +94,13 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
         compared = isinstance(parent, ast.Compare) and any(isinstance(op, ast.Is | ast.IsNot) for op in parent.ops)
         for constant in ("None", "True", "False"):
             yield region.swap(node, constant, "constant type", 2.0 if compared else 0.3)
+    if node.id in _TYPES and not stored:
+        either = isinstance(parent, ast.Call) and getattr(parent.func, "id", "") == "isinstance"
+        for name in _TYPES:
+            if name != node.id:
+                yield region.swap(node, name, family, 2)
+                if either:
+                    yield region.swap(node, f"({node.id}, {name})", family, 1)
     names = scope.variables(node) if stored else [*scope.names(node)]
     for name in names:
         if name != node.id:
@@ -87,6 +110,14 @@ def _name(region: Region, node: ast.Name) -> Iterator[Draft]:
         for name in scope.functions:
             if name != node.id and spelled_alike(name, node.id) > 0.6:
                 yield region.swap(node, name, "function name", 2)
+
+
+def _of_self(region: Region, node: ast.Name) -> Iterator[Draft]:
+    """A name that lost the `self` or `cls` that it is of."""
+    for receiver in ("self", "cls"):
+        if receiver in region.scope.parameters and node.id in region.scope.own:
+            family = "function name" if region.is_callee(node) else "attribute access"
+            yield region.swap(node, f"{receiver}.{node.id}", family, 8)
 
 
 def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:

@@ -106,6 +106,9 @@ LINES = [
     ("attribute access", "best = item\n        flag = item.name", "best = item.name\n        flag = item.name"),
     ("drop attribute", "best = item.name", "best = item"),
     ("identifier", "name = f'{count}: {item}'", "name = f'{index}: {item}'"),
+    ("identifier", "flag = isinstance(item, int)", "flag = isinstance(item, (int, float))"),
+    ("identifier", "flag = isinstance(item, int)", "flag = isinstance(item, str)"),
+    ("function name", "best = os.log(item)", "best = os.log2(item)"),
     ("numeric literal", "name = f'{item:.3f}'", "name = f'{item:.2f}'"),
     ("string literal", "name = f'{item}'", "name = f'{item:.2f}'"),
     ("function name", "best = items.sort(key=near)", "best = sorted(items, key=near)"),
@@ -311,6 +314,18 @@ def test_the_top_level_and_class_bodies_have_edits_too() -> None:
         (
             "def g(a):\n    parse(a, builder=Tuple)\ndef f(a):\n    return parse(a)\n",
             "def g(a):\n    parse(a, builder=Tuple)\ndef f(a):\n    return parse(a, builder=Tuple)\n",
+        ),
+        (
+            "class A:\n    def g(self):\n        self.b = 1\n    def f(self):\n        return b + g()\n",
+            "class A:\n    def g(self):\n        self.b = 1\n    def f(self):\n        return self.b + g()\n",
+        ),
+        (
+            "class A:\n    def g(self):\n        self.b = 1\n    def f(self):\n        return b + g()\n",
+            "class A:\n    def g(self):\n        self.b = 1\n    def f(self):\n        return b + self.g()\n",
+        ),
+        (
+            "def f(a):\n    try:\n        return a[0]\n    except KeyError:\n        return 0\n",
+            "def f(a):\n    try:\n        return a[0]\n    except (KeyError, IndexError):\n        return 0\n",
         ),
         ("def f(text):\n    return text.split(4)\n", "def f(text):\n    return text.ljust(4)\n"),
         (
