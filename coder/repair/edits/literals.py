@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
 
 # From here on a number is a key or a limit: nobody slips by one, and its arithmetic may overflow.
 _HUGE = 1e15
+# What joins, splits and pads.
+_SEPARATORS = ("", " ", ",", ", ", "\n", "\t", "-", "_", ".", "/", ":", ": ")
+# Pieces of formats, dates and patterns that are taken for each other.
+_PIECES = (
+    ("%d", "%s"), ("%s", "%d"), ("%s", "%r"), ("%m", "%M"), ("%M", "%m"), ("%y", "%Y"), ("%Y", "%y"), ("%I", "%H"),
+    ("%H", "%I"), (".1f", ".2f"), (".2f", ".1f"), (".2f", ".3f"), (".3f", ".2f"), ("\\d", "\\w"), ("\\w", "\\d"),
+    ("\\s", "\\S"), ("+", "*"), ("*", "+"),
+)  # fmt: skip
+_FIELD = re.compile(r"\{[A-Za-z_][^{}]*\}")
 
 
 def propose(region: Region) -> Iterator[Draft]:
@@ -21,7 +31,7 @@ def propose(region: Region) -> Iterator[Draft]:
                 yield from _boolean(region, node, node.value)
             case int() | float():
                 yield from _number(region, node, node.value)
-            case str() if region.source.text[region.source.span(node)[0]] in "\"'":
+            case str() if region.source.text[region.source.span(node)[0]] in "\"'rR":
                 yield from _string(region, node, node.value)
             case None:
                 for text in ("True", "False", "0", "''", "[]", "{}"):
@@ -57,6 +67,9 @@ def _number(region: Region, node: ast.Constant, value: int | float) -> Iterator[
     yield region.swap(node, f"{value}.0" if isinstance(value, int) else repr(int(value)), "constant type", 2)
     yield region.swap(node, repr(str(value)), "constant type", 2)
     yield region.swap(node, "None", "constant type", 0.5)
+    if isinstance(region.parent(node), ast.Assign | ast.AnnAssign | ast.UnaryOp):
+        for text in ("float('inf')", "float('-inf')"):
+            yield region.swap(node, text, "numeric literal", 1)
     for constant in region.scope.constants[:60]:
         if isinstance(constant.value, str) and len(constant.value) < 20:
             yield region.swap(node, repr(constant.value), "constant type", 0.2)
@@ -66,12 +79,25 @@ def _number(region: Region, node: ast.Constant, value: int | float) -> Iterator[
 
 def _string(region: Region, node: ast.Constant, value: str) -> Iterator[Draft]:
     text = region.text(node)
-    quote = text[-1]
+    quote, raw = text[-1], text[0] in "rR"
+    if _FIELD.search(value) and not isinstance(region.parent(node), ast.Attribute):
+        start, _ = region.source.span(node)
+        yield region.replace(start, start, "f", "string literal", 6)
     near: dict[str, float] = {}
     for other, weight in (("", 2.0), (" ", 1.0), (value.strip(), 1.5), (value.lower(), 1.0), (value.upper(), 1.0)):
         near.setdefault(other, weight)
     near.setdefault(value[:-1], 1.5)
     near.setdefault(value[1:], 1.5)
+    for old, new in _PIECES:
+        if old in value:
+            near.setdefault(value.replace(old, new), 1.5)
+    if raw:
+        near |= {f"^{value}": 0.7, f"{value}$": 0.7}
+    if value in _SEPARATORS:
+        for other in _SEPARATORS:
+            near.setdefault(other, 0.7)
+    if value == "inf":
+        near["-inf"] = 4.0
     for padded in (f" {value}", f"{value} ", f"{value}\n", value.capitalize(), value * 2):
         near.setdefault(padded, 0.5)
     if len(value) <= 40:
@@ -92,8 +118,8 @@ def _string(region: Region, node: ast.Constant, value: str) -> Iterator[Draft]:
         near[mirrored] = 2.0
     for other, weight in near.items():
         if other != value:
-            yield region.swap(node, _quoted(other, quote), "string literal", weight)
-    if value.isdigit():
+            yield region.swap(node, _quoted(other, quote, raw), "string literal", weight)
+    if value.isdecimal() and len(value) < 20:
         yield region.swap(node, str(int(value)), "constant type", 2)
     yield region.swap(node, "None", "constant type", 0.5)
     for name in region.scope.variables(node):
@@ -119,7 +145,9 @@ def _empties(region: Region) -> Iterator[Draft]:
                     yield region.swap(node, text, "constant type", 0.7)
 
 
-def _quoted(value: str, quote: str) -> str:
+def _quoted(value: str, quote: str, raw: bool) -> str:
+    if raw and "\\" in value and value.isprintable() and quote not in value and not value.endswith("\\"):
+        return f"r{quote}{value}{quote}"
     text = repr(value)
     if quote == '"' and text[0] == "'" and '"' not in text and "\\'" not in text:
         return f'"{text[1:-1]}"'

@@ -109,6 +109,13 @@ LINES = [
     ("identifier", "flag = isinstance(item, int)", "flag = isinstance(item, (int, float))"),
     ("identifier", "flag = isinstance(item, int)", "flag = isinstance(item, str)"),
     ("function name", "best = os.log(item)", "best = os.log2(item)"),
+    ("numeric literal", "best = 0", "best = float('-inf')"),
+    ("string literal", "best = float('inf')", "best = float('-inf')"),
+    ("string literal", "name = '{count} of {item}'", "name = f'{count} of {item}'"),
+    ("string literal", "name = '%d of it' % item", "name = '%s of it' % item"),
+    ("string literal", "name = r'\\d+'", "name = r'\\d*'"),
+    ("string literal", "name = r'\\d+'", "name = r'^\\d+'"),
+    ("string literal", "name = ','.join(items)", "name = ', '.join(items)"),
     ("numeric literal", "name = f'{item:.3f}'", "name = f'{item:.2f}'"),
     ("string literal", "name = f'{item}'", "name = f'{item:.2f}'"),
     ("function name", "best = items.sort(key=near)", "best = sorted(items, key=near)"),
@@ -347,6 +354,11 @@ def test_a_condition_over_two_lines_has_its_clones() -> None:
 def test_numbers_that_no_arithmetic_can_bear_and_strings_of_a_condition_that_hold_names_do_no_harm() -> None:
     text = f"def f(a, b):\n    if a == f'{{b}}c' or b == 1e999:\n        return a % {'9' * 400}\n    return 3\n"
     assert text.replace("return 3", "return 4") in made(region_of(text))
+
+
+def test_digits_that_make_no_number_are_text() -> None:
+    text = "def f(a):\n    return a + '²'\n"
+    assert text.replace("²", "") in made(region_of(text), "string literal")
 
 
 def test_a_statement_in_a_case_has_each_edit_once() -> None:
