@@ -14,6 +14,8 @@ def propose(region: Region) -> Iterator[Draft]:
     for node in conditions(region):
         yield from _negate(region, node)
     for node in region.loads:
+        if isinstance(node, ast.BoolOp):
+            yield from _parts(region, node)
         if isinstance(node, ast.BoolOp | ast.Compare):
             yield from _clones(region, node)
     # Guards are thousands: they come last, so that all others are written.
@@ -51,8 +53,8 @@ def guards(region: Region, at: ast.AST) -> dict[str, float]:
         for text, share in (
             (name, 1.0), (f"not {name}", 1.0), (f"{name} is None", 1.2), (f"{name} is not None", 1.2),
             (f"len({name}) == 0", 0.4), (f"{name} == 0", 0.6), (f"{name} > 0", 0.6), (f"{name} < 0", 0.6),
-            (f"{name} != 0", 0.3), (f"{name} > 1", 0.3), (f"{name} < 2", 0.3), (f"{name} == 1", 0.3),
-            (f"len({name}) == 1", 0.3),
+            (f"{name} <= 0", 0.4), (f"{name} >= 0", 0.3), (f"{name} != 0", 0.3), (f"{name} > 1", 0.3),
+            (f"{name} < 2", 0.3), (f"{name} == 1", 0.3), (f"len({name}) == 1", 0.3),
         ):  # fmt: skip
             found.setdefault(text, weight * share)
         for kind in ("str", "int", "list", "dict"):
@@ -86,6 +88,21 @@ def _negate(region: Region, node: ast.expr) -> Iterator[Draft]:
     yield region.swap(
         node, f"not {text}" if not isinstance(node, ast.BoolOp | ast.IfExp) else f"not ({text})", "negate"
     )
+
+
+def _parts(region: Region, node: ast.BoolOp) -> Iterator[Draft]:
+    """Single parts of a condition: negated, tested against None, or compared as the part before is: `a == 1 or 2`."""
+    compared: ast.Compare | None = None
+    for part in node.values:
+        text = region.text(part)
+        if isinstance(part, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+            yield region.swap(part, f"not {text}", "negate")
+            yield region.swap(part, f"{text} is not None", "condition donor", 2)
+        if isinstance(part, ast.Compare):
+            compared = part if len(part.ops) == 1 else None
+        elif compared is not None:
+            start, end = region.source.span(compared)[0], region.source.outer_span(compared.comparators[0])[0]
+            yield region.swap(part, f"{region.source.text[start:end]}{text}", "condition donor", 4)
 
 
 def _specialise(region: Region, node: ast.expr) -> Iterator[Draft]:

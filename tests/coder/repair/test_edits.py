@@ -130,6 +130,9 @@ LINES = [
     ("swap operands", "best = item", "item = best"),
     ("add operand", "flag = item == name", "flag = flag or item == name"),
     ("add operand", "best = item / count", "best = item / count if count else 0"),
+    ("negate", "flag = item > 0 and best", "flag = item > 0 and not best"),
+    ("condition donor", "flag = best and item > 0", "flag = best is not None and item > 0"),
+    ("condition donor", "flag = item == 'a' or 'b'", "flag = item == 'a' or item == 'b'"),
     ("condition donor", "best = count or item", "best = item if count is None else count"),
 ]  # fmt: skip
 
