@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from coder.repair.edits.base import LOOPS, Draft, Region, short
 from coder.repair.edits.conditions import guards
+from coder.repair.source import FunctionNode
 
 _ENDS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
@@ -17,15 +18,17 @@ def inserted(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     if own is None or region.block_of(statement) is None:
         return
     indent, newline = region.source.indentation(statement), region.source.newline
+    place = region.block_of(statement)
+    ended = region.source.text.endswith("\n", 0, own[1])
+    last = place is not None and place[0][-1] is statement and not isinstance(statement, _ENDS) and ended
     for text, weight in _new_statements(region, statement):
         lines = "".join(indent + line + newline for line in text.split("\n"))
         note = f"insert `{short(text)}` in {region.name}"
         if not isinstance(statement, ast.If) or not region.is_elif(statement):
             yield region.replace(own[0], own[0], lines, "insert statement", weight, note)
-        last = (place := region.block_of(statement)) is not None and place[0][-1] is statement
-        if last and not isinstance(statement, _ENDS) and region.source.text[: own[1]].endswith("\n"):
+        if last:
             yield region.replace(own[1], own[1], lines, "insert statement", weight, note)
-    if isinstance(statement, ast.If) and not statement.orelse and region.source.text[: own[1]].endswith("\n"):
+    if isinstance(statement, ast.If) and not statement.orelse and ended:
         for text, weight in _new_statements(region, statement, simple=True):
             lines = f"{indent}else:{newline}{indent}    {text}{newline}"
             yield region.replace(
@@ -61,20 +64,23 @@ def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Itera
     if in_loop:
         yield "break", 1.0
         yield "continue", 1.0
-    results = _results(region, names)
-    for value, weight in results.items():
+    found = results(region, names)
+    for value, weight in found.items():
         yield f"return {value}", weight
     if simple:
         return
+    yield from _declarations(region, at)
     first = bool(body) and at in body[:2]
+    if region.name == "__init__" and (first or at is body[-1]):
+        yield from _attributes(region)
     forms = ("not {}", "{} is None", "len({}) == 0")
     empty = {form.format(name) for name in region.scope.parameters for form in forms}
     for guard, weight in guards(region, at).items():
         # The commonest guard of all: nothing was given.
         weight *= 10.0 if first and guard in empty else 1.0
-        ends = [f"return {value}" for value in list(results)[:9]] if first or weight >= 2 else []
+        ends = [f"return {value}" for value in list(found)[:9]] if first or weight >= 2 else []
         for end in [*ends, *(["continue", "break"] if in_loop else [])]:
-            yield f"if {guard}:\n    {end}", 0.3 * weight * (results.get(end.removeprefix("return "), 0.5))
+            yield f"if {guard}:\n    {end}", 0.3 * weight * (found.get(end.removeprefix("return "), 0.5))
     for exception in region.hints.exceptions:
         for guard, weight in guards(region, at).items():
             yield f"if {guard}:\n    raise {exception}", weight
@@ -96,7 +102,60 @@ def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Itera
             yield text, 0.5
 
 
-def _results(region: Region, names: list[str]) -> dict[str, float]:
+def _declarations(region: Region, at: ast.stmt) -> Iterator[tuple[str, float]]:
+    """At the beginning of a function: that names which it sets are those outside of it."""
+    function = region.source.enclosing(at, ast.FunctionDef, ast.AsyncFunctionDef)
+    if not isinstance(function, FunctionNode) or at not in function.body[:2]:
+        return
+    word, outer = "global", set(region.scope.globals)
+    if function is not region.function:
+        inside = set(ast.walk(function))
+        word, outer = "nonlocal", _set(node for node in ast.walk(region.scope.root) if node not in inside)
+    for name in sorted(outer & _set(ast.walk(function))):
+        yield f"{word} {name}", 4.0
+
+
+def _set(nodes: Iterable[ast.AST]) -> set[str]:
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _attributes(region: Region) -> Iterator[tuple[str, float]]:
+    """What `__init__` forgot: an attribute that its class uses, the work of its base."""
+    owner = region.source.enclosing(region.scope.root, ast.ClassDef)
+    if not isinstance(owner, ast.ClassDef):
+        return
+    if owner.bases and "super()" not in region.text(region.scope.root):
+        yield "super().__init__()", 4.0
+    known = _set(ast.walk(owner)) | {getattr(member, "name", "") for member in owner.body}
+    attributes = [node for node in ast.walk(region.scope.root) if isinstance(node, ast.Attribute)]
+    known |= {node.attr for node in attributes if isinstance(node.ctx, ast.Store)}
+    for name in region.scope.facts.attributes[0].get("self", ()):
+        if name in region.scope.own and name not in known:
+            given = name.lstrip("_")
+            if given in region.scope.parameters:
+                yield f"self.{name} = {given}", 8.0
+            for value in ("None", "0", "[]", "{}"):
+                yield f"self.{name} = {value}", 2.0
+
+
+def defaults(region: Region) -> Iterator[Draft]:
+    """A list, dict or set that all calls of a function share, made anew in each."""
+    lines = region.source.statement_lines(region.body[0]) if region.function is not None and region.body else None
+    if region.function is None or lines is None:
+        return
+    taken, newline = region.function.args, region.source.newline
+    indent = region.source.indentation(region.body[0])
+    positional = zip(reversed([*taken.posonlyargs, *taken.args]), reversed(taken.defaults))
+    for argument, default in [*positional, *zip(taken.kwonlyargs, taken.kw_defaults)]:
+        made = isinstance(default, ast.Call) and getattr(default.func, "id", "") in ("list", "dict", "set")
+        if default is not None and (made or isinstance(default, ast.List | ast.Dict | ast.Set)):
+            name, text = argument.arg, region.text(default)
+            anew = f"{indent}if {name} is None:{newline}{indent}    {name} = {text}{newline}"
+            edits = (region.edit(*region.source.span(default), "None"), region.edit(lines[0], lines[0], anew))
+            yield Draft("insert statement", edits, f"`{name}={short(text)}` made anew in {region.name}", 20)
+
+
+def results(region: Region, names: list[str]) -> dict[str, float]:
     """What the function may return: what it returns elsewhere, constants of the same kind, names in sight."""
     found: dict[str, float] = {}
     for node in ast.walk(region.scope.root):

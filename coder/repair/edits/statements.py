@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 
 from coder.repair.edits.base import LOOPS, Draft, Region, short
-from coder.repair.edits.insertions import inserted
+from coder.repair.edits.insertions import defaults, inserted, results
 
 
 def propose(region: Region) -> Iterator[Draft]:
+    yield from defaults(region)
     for statement in region.suspects:
         yield from _delete(region, statement)
         yield from _move(region, statement)
@@ -93,6 +94,9 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
                 at = region.source.line_start(inner.body[0].lineno)
                 if region.source.statement_lines(inner.body[0]):
                     yield _moved(region, own, at, moved, 0.7, f"{label} moved into the block below in {region.name}")
+    if index and (end := _open_end(region, block[index - 1])) is not None:
+        moved = f"{indent}else:{region.source.newline}{_reindent(text, indent, end)}"
+        yield region.replace(*own, moved, "move statement", 1.0, f"{label} put into an `else` in {region.name}")
     if index and isinstance(block[index - 1], ast.If | ast.For | ast.While):
         above = block[index - 1]
         while isinstance(above, ast.If | ast.For | ast.While):
@@ -123,11 +127,15 @@ def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     """`return`, `break`, `continue` and `pass` for each other; a bare expression returned or assigned."""
     start, end = region.source.span(statement)
     if isinstance(statement, ast.Break | ast.Continue | ast.Pass):
-        for word in ("break", "continue", "pass", "return", "return True", "return False"):
+        words = ["break", "continue", "pass", "return", "return True", "return False"]
+        if isinstance(region.source.enclosing(statement, ast.ExceptHandler, ast.FunctionDef), ast.ExceptHandler):
+            words.append("raise")
+        for word in words:
             if word != region.text(statement):
                 yield region.replace(start, end, word, "statement keyword", 1 if " " not in word else 0.3)
-    if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Await | ast.Yield):
+    if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Await | ast.Yield | ast.YieldFrom):
         yield region.replace(start, start, "return ", "statement keyword", 1)
+        yield region.replace(start, start, "yield ", "statement keyword", 0.3)
         value = statement.value
         if (
             isinstance(value, ast.Call)
@@ -135,6 +143,23 @@ def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:
             and isinstance(value.func.value, ast.Name)
         ):
             yield region.replace(start, start, f"{value.func.value.id} = ", "statement keyword", 1)
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.expr() as told])):
+            yield region.replace(start, end, f"return {region.text(told)}", "statement keyword", 1)
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name.endswith(("Error", "Exception")):
+            yield region.replace(start, start, "raise ", "statement keyword", 4)
+        case ast.Expr(value=ast.Call(func=ast.Name(), args=[ast.Name(id=name), *_])):
+            yield region.replace(start, start, f"{name} = ", "statement keyword", 1)
+        case ast.Return(value=ast.Call(func=ast.Name(id=name)) as error) if name.endswith(("Error", "Exception")):
+            yield region.replace(start, region.source.outer_span(error)[0], "raise ", "statement keyword", 4)
+        case ast.Expr(value=ast.Yield(value=ast.expr() as value)):
+            for word in ("return ", "yield from "):
+                yield region.replace(start, region.source.outer_span(value)[0], word, "statement keyword", 1)
+        case ast.Expr(value=ast.YieldFrom(value=value)):
+            yield region.replace(start, region.source.outer_span(value)[0], "yield ", "statement keyword", 1)
+        case ast.Return(value=None) if region.function is not None:
+            for text, weight in results(region, region.scope.variables(statement)).items():
+                yield region.replace(start, end, f"return {text}", "return value", weight)
     if isinstance(statement, ast.Return) and region.source.enclosing(statement, *LOOPS):
         for word in ("break", "continue"):
             yield region.replace(start, end, word, "statement keyword", 0.5)
@@ -152,6 +177,18 @@ def _flatten(region: Region, statement: ast.Try) -> Iterator[Draft]:
 def _moved(region: Region, own: tuple[int, int], at: int, text: str, weight: float, note: str) -> Draft:
     edits = (region.edit(*own, ""), region.edit(at, at, text))
     return Draft("move statement", edits, note, weight)
+
+
+def _open_end(region: Region, statement: ast.stmt) -> str | None:
+    """The indentation of the body of an `if` that has no `else`, and goes on behind; None of any other statement."""
+    while isinstance(statement, ast.If):
+        if not statement.orelse:
+            leaves = isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Break | ast.Continue)
+            return None if leaves else region.source.indentation(statement.body[0])
+        statement = statement.orelse[0]
+        if not (isinstance(statement, ast.If) and region.is_elif(statement)):
+            break
+    return None
 
 
 def _last_block(region: Region, statement: ast.stmt) -> list[ast.stmt]:

@@ -37,6 +37,7 @@ def sample(items, count, name, flag=False):
         return []
     return total
 '''
+ASKED = "if flag:\n            best = 1"
 LINES = [
     ("identifier", "best = count", "best = item"),
     ("operand", "best = count + 1", "best = index + 1"),
@@ -130,6 +131,15 @@ LINES = [
     ("swap operands", "best = item", "item = best"),
     ("add operand", "flag = item == name", "flag = flag or item == name"),
     ("add operand", "best = item / count", "best = item / count if count else 0"),
+    ("statement keyword", "print(item)", "return item"),
+    ("statement keyword", "sorted(items)", "items = sorted(items)"),
+    ("statement keyword", "ValueError(name)", "raise ValueError(name)"),
+    ("statement keyword", "return ValueError(name)", "raise ValueError(name)"),
+    ("statement keyword", "yield item", "return item"),
+    ("statement keyword", "yield item", "yield from item"),
+    ("statement keyword", "yield from item", "yield item"),
+    ("return value", "return", "return best"),
+    ("move statement", f"{ASKED}\n        best = 2", f"{ASKED}\n        else:\n            best = 2"),
     ("negate", "flag = item > 0 and best", "flag = item > 0 and not best"),
     ("condition donor", "flag = best and item > 0", "flag = best is not None and item > 0"),
     ("condition donor", "flag = item == 'a' or 'b'", "flag = item == 'a' or item == 'b'"),
@@ -362,6 +372,34 @@ def test_numbers_that_no_arithmetic_can_bear_and_strings_of_a_condition_that_hol
 def test_digits_that_make_no_number_are_text() -> None:
     text = "def f(a):\n    return a + '²'\n"
     assert text.replace("²", "") in made(region_of(text), "string literal")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            "class A:\n    def g(self):\n        return self._b\n    def __init__(self, b):\n        self.c = 1\n",
+            "class A:\n    def g(self):\n        return self._b\n    def __init__(self, b):\n        self._b = b\n"
+            "        self.c = 1\n",
+        ),
+        (
+            "class A(B):\n    def __init__(self):\n        self.c = 1\n",
+            "class A(B):\n    def __init__(self):\n        super().__init__()\n        self.c = 1\n",
+        ),
+        (
+            "def f(a, b=[]):\n    b.append(a)\n    return b\n",
+            "def f(a, b=None):\n    if b is None:\n        b = []\n    b.append(a)\n    return b\n",
+        ),
+        ("seen = 0\ndef f():\n    seen += 1\n", "seen = 0\ndef f():\n    global seen\n    seen += 1\n"),
+        (
+            "def f():\n    a = 0\n    def g():\n        a = 1\n    g()\n    return a\n",
+            "def f():\n    a = 0\n    def g():\n        nonlocal a\n        a = 1\n    g()\n    return a\n",
+        ),
+    ],
+)
+def test_what_a_function_forgot_at_its_beginning(before: str, after: str) -> None:
+    name = "__init__" if "class" in before else "f"
+    assert after in made(region_of(before, name=name), "insert statement")
 
 
 def test_a_statement_in_a_case_has_each_edit_once() -> None:
