@@ -17,12 +17,16 @@ _WRAPPERS = {
 _METHODS = {
     ".lower()": 3, ".upper()": 2, ".strip()": 3, ".copy()": 2, ".items()": 3, ".keys()": 1.5, ".values()": 2,
     ".split()": 2, ".rstrip()": 1, ".lstrip()": 1, ".encode()": 0.7, ".decode()": 0.7, ".swapcase()": 0.5,
-    ".title()": 0.5, ".capitalize()": 0.5, ".isalpha()": 0.7, ".isdigit()": 0.7, 
-    ".isupper()": 0.5, ".islower()": 0.5, ".pop()": 0.5,
+    ".title()": 0.5, ".capitalize()": 0.5, ".isalpha()": 0.7, ".isdigit()": 0.7,
+    ".isupper()": 0.5, ".islower()": 0.5, ".pop()": 0.5, ".replace(' ', '')": 0.5, ".isspace()": 0.3,
 }  # fmt: skip
+_KEYS = ("key=lambda x: x[0]", "key=lambda x: x[1]", "key=lambda x: -x[1]", "key=str.lower", "key=int")
 _KEYWORDS = {
-    "sorted": ("reverse=True", "key=len", "key=str", "key=abs"), "sort": ("reverse=True", "key=len"),
-    "max": ("key=len", "default=0", "default=None", "key=abs"), "min": ("key=len", "default=0", "default=None"),
+    "sorted": ("reverse=True", "key=len", "key=str", "key=abs", *_KEYS), "sort": ("reverse=True", "key=len", *_KEYS),
+    "max": ("key=len", "default=0", "default=None", "key=abs", *_KEYS),
+    "min": ("key=len", "default=0", "default=None", *_KEYS), "dumps": ("indent=2", "sort_keys=True"),
+    "split": ("maxsplit=1",), "run": ("check=True", "text=True"), "mkdir": ("exist_ok=True",),
+    "makedirs": ("exist_ok=True",),
     "sum": ("start=0",), "enumerate": ("start=1",), "print": ("end=''", "sep=''"), "zip": ("strict=True",),
     "int": ("base=2", "base=16"), "open": ("encoding='utf-8'",), "round": ("ndigits=2",),
 }  # fmt: skip
@@ -96,7 +100,10 @@ def _more(region: Region, node: ast.Call) -> Iterator[Draft]:
                 yield region.replace(
                     last, last, f"{lead}{keyword}={value}", "more arguments", 2 if value == keyword else 0.5
                 )
-    for pair in _KEYWORDS.get(name, ()):
+    pairs: tuple[str, ...] = _KEYWORDS.get(name, ())
+    if _KEYS[0] in pairs:
+        pairs += tuple(f"key={variable}.get" for variable in region.scope.variables(node))
+    for pair in pairs:
         if pair.split("=")[0] not in given:
             yield region.replace(last, last, f"{lead}{pair}", "more arguments", 2)
     if not node.keywords:

@@ -26,6 +26,9 @@ _LIKELY = {
     ("*", "**"): 3, ("**", "*"): 3, ("+", "*"): 2, ("-", "%"): 2,
 }  # fmt: skip
 
+# Operators of bits where those of truth or powers were meant.
+_ACROSS = {"^": "**", "&": "and", "|": "or"}
+
 
 def propose(region: Region) -> Iterator[Draft]:
     for node in region.expressions:
@@ -65,6 +68,8 @@ def _binary(region: Region, node: ast.BinOp) -> Iterator[Draft]:
     for other in group if not textual else ("+", "*", "%"):
         if other != symbol:
             yield region.replace(*token, other, "binary operator", _LIKELY.get((symbol, other), 1))
+    if symbol in _ACROSS:
+        yield region.replace(*token, _ACROSS[symbol], "binary operator", 2)
     left, right = region.text(node.left), region.text(node.right)
     if symbol not in ("*", "&", "|", "^") or textual:
         outer_left, outer_right = region.source.outer_span(node.left), region.source.outer_span(node.right)
