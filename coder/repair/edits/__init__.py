@@ -10,7 +10,16 @@ from typing import Any, Protocol
 
 from coder.patch import Proposal
 from coder.repair.edits import (
-    calls, conditions, containers, donors, forms, literals, names, operands, operators, statements,
+    calls,
+    conditions,
+    containers,
+    donors,
+    forms,
+    literals,
+    names,
+    operands,
+    operators,
+    statements,
 )
 from coder.repair.edits.base import Draft
 from coder.repair.edits.priors import SHARES

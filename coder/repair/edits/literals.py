@@ -6,6 +6,7 @@ import ast
 import difflib
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from coder.repair.edits.base import Draft, Region
 
@@ -37,6 +38,18 @@ def propose(region: Region) -> Iterator[Draft]:
                 for text in ("True", "False", "0", "''", "[]", "{}"):
                     yield region.swap(node, text, "constant type", 1)
     yield from _empties(region)
+    yield from _opposites(region)
+
+
+def _opposites(region: Region) -> Iterator[Draft]:
+    """Every boolean of a function turned round, and any two that follow each other."""
+    found = [node for node in region.loads if isinstance(node, ast.Constant) and isinstance(node.value, bool)]
+    found.sort(key=region.source.span)
+    groups = [found, *([one, other] for one, other in pairwise(found))] if len(found) > 2 else [found]
+    for group in groups:
+        if len(group) > 1 and region.function is not None:
+            edits = tuple(region.edit(*region.source.span(node), str(not node.value)) for node in group)
+            yield Draft("boolean literal", edits, f"{len(group)} booleans turned round in {region.name}", 2)
 
 
 def _boolean(region: Region, node: ast.Constant, value: bool) -> Iterator[Draft]:

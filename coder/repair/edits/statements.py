@@ -17,6 +17,8 @@ def propose(region: Region) -> Iterator[Draft]:
         yield from _exchange(region, statement)
         if isinstance(statement, ast.Try):
             yield from _flatten(region, statement)
+        if isinstance(statement, ast.If):
+            yield from _reorder(region, statement)
     # New statements are thousands: they come last, so that all others are written.
     for statement in region.suspects:
         yield from inserted(region, statement)
@@ -121,6 +123,19 @@ def _move(region: Region, statement: ast.stmt) -> Iterator[Draft]:
         if index == 0:
             yield _moved(region, own, lines[0], moved, 1.0, f"{label} moved before the block in {region.name}")
         outer = region.parent(outer)
+
+
+def _reorder(region: Region, statement: ast.If) -> Iterator[Draft]:
+    """A case exchanged with the next: the rarer one is to be asked for first."""
+    following = statement.orelse[0] if statement.orelse else None
+    if not isinstance(following, ast.If) or not region.is_elif(following):
+        return
+    source, both = region.source, (statement, following)
+    spans = [(source.outer_span(one.test)[0], source.span(one.body[-1])[1]) for one in both]
+    texts = [region.source.text[slice(*span)] for span in spans]
+    edits = (region.edit(*spans[0], texts[1]), region.edit(*spans[1], texts[0]))
+    note = f"`{short(region.text(statement.test))}` asked after the next case in {region.name}"
+    yield Draft("move statement", edits, note, 1.5)
 
 
 def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:

@@ -352,6 +352,14 @@ def test_the_top_level_and_class_bodies_have_edits_too() -> None:
             "def f(a):\n    try:\n        return a[0]\n    except KeyError:\n        return 0\n",
             "def f(a):\n    try:\n        return a[0]\n    except (KeyError, IndexError):\n        return 0\n",
         ),
+        (
+            "def f(a):\n    if a:\n        return True\n    return False\n",
+            "def f(a):\n    if a:\n        return False\n    return True\n",
+        ),
+        (
+            "def f(a):\n    if a % 3 == 0:\n        b = 1\n        return b\n    elif a % 6 == 0:\n        return 2\n",
+            "def f(a):\n    if a % 6 == 0:\n        return 2\n    elif a % 3 == 0:\n        b = 1\n        return b\n",
+        ),
         ("def f(text):\n    return text.split(4)\n", "def f(text):\n    return text.ljust(4)\n"),
         (
             "class Odd(Exception): ...\nclass Even(Odd): ...\ndef f():\n    raise Odd('x')\n",
