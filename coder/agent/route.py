@@ -36,7 +36,7 @@ _THINGS = re.compile(
 )
 _PROGRAMMING = re.compile(
     r"\b(functions?|class(es)?|methods?|modules?|refactor|implement|feature|docstrings?|unit tests?|api|endpoint|parser"
-    r"|readme|page|website|html|latex|document|type hints?|bugs?)\b",
+    r"|readme|page|website|html|latex|document|type hints?|bugs?|rename (?:the )?(?:parameter|argument|variable))\b",
     re.IGNORECASE,
 )
 

@@ -51,6 +51,10 @@ from tests.model.toy import ByteTokenizer
         ("rename the parameter x to y in scale in cart.py", "edit"),
         ("complete the function total so that the tests pass", "edit"),
         ("rename cart.py to basket.py", "shell"),
+        ("rename files to lowercase", "shell"),
+        ("rename the directory to backup", "shell"),
+        ("rename the variable x to y in foo.py", "agent"),
+        ("add a docstring to every function", "agent"),
     ],
 )
 def test_route(request_, kind) -> None:
