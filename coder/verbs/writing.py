@@ -101,7 +101,8 @@ class Author:
             raise self._unfit("has a docstring already", "Change it by hand.")
         top = self._top(self.found.body)
         indentation = self.found.source.indentation_of(self.found.source.line_of(top))
-        for line in [self.goal] if self.goal else self._lines(self._again("with a docstring", top) + indentation):
+        lines = self._lines(self._again("with a docstring", top) + indentation)
+        for line in [_quoted(self.goal)] if self.goal else lines:
             text = f'{indentation}"""{line}"""\n'
             yield self.found.proposal(self.project, top, top, text, f"describe {self.found.qualified}")
 
@@ -189,6 +190,12 @@ def _names(trees: Sequence[ast.AST]) -> set[str]:
     """All names in them: read, set, defined, imported, and of attributes."""
     nodes = [node for tree in trees for node in ast.walk(tree)]
     return {getattr(node, kind, "") for node in nodes for kind in ("id", "attr", "name")}
+
+
+def _quoted(text: str) -> str:
+    """A text as it is written between three quotes."""
+    text = text.replace("\\", "\\\\")
+    return text.replace('"', '\\"') if '"""' in text or text.endswith('"') else text
 
 
 def _parses(text: str) -> bool:

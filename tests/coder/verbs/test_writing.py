@@ -38,6 +38,22 @@ def test_each_text_comes_once_and_none_that_means_nothing(project) -> None:
     assert all("nobody_knows" not in one.edits[0].replacement for one in found)
 
 
+def test_a_stub_is_no_body(project) -> None:
+    for body in "pass", "raise NotImplementedError":
+        knows = f"def twice(x):\n    {body}\n\n\n"
+        found = written(project({"a.py": "def twice(x):\n    ...\n"}), Wish("complete", "twice"), knows)
+        assert all(one.edits[0].replacement.strip() != body for one in found)
+        knows = f"# The same, rewritten.\ndef total(xs):\n    {body}\n\n\n"
+        found = written(project({"a.py": TOTAL}), Wish("rewrite", "total"), knows)
+        assert all(one.edits[0].replacement.strip() != body for one in found)
+
+
+def test_a_body_may_begin_with_a_stub(project) -> None:
+    knows = "def twice(x):\n    def f():\n        pass\n    return f\n\n\n"
+    found = written(project({"a.py": "def twice(x):\n    ...\n"}), Wish("complete", "twice"), knows)
+    assert found and found[0].edits[0].replacement.startswith("def f():\n        pass")
+
+
 def test_another_body_uses_what_it_was_to_use(project, after) -> None:
     files = project({"a.py": TOTAL})
     knows = "# The same, rewritten to use sum.\ndef total(xs):\n    return sum(xs)\n\n\n"
@@ -59,7 +75,9 @@ def test_a_docstring_is_written_or_taken_as_it_is(project, after) -> None:
     assert after(files, first)["a.py"].startswith('def total(xs):\n    """The sum of all."""\n    result = 0\n')
     (given,) = written(files, Wish("describe", "total", goal="Adds up."), "")
     assert ast.get_docstring(ast.parse(after(files, given)["a.py"]).body[0]) == "Adds up."
-    assert written(files, Wish("describe", "total", goal='"""'), "") == []
+    for goal in 'Says "hi"', r"Matches \d.", '"""', '"One" or more.':
+        (given,) = written(files, Wish("describe", "total", goal=goal), "")
+        assert ast.get_docstring(ast.parse(after(files, given)["a.py"]).body[0]) == goal
     says_nothing = written(files, Wish("describe", "total"), knows.replace("sum of all", "total function"))
     assert all("total function." not in one.edits[0].replacement for one in says_nothing)
 
