@@ -68,7 +68,7 @@ def edit(engine: Engine, wish: Wish, seconds: float) -> Edited:
         tests = Tests(engine, workspace, lambda: max(0.0, end - time.monotonic()))
         best: Edited | None = None
         for proposal in _proposals(engine, project, wish):
-            tried = _tried(engine, tests, wish, proposal)
+            tried = _tried(engine, project, tests, wish, proposal)
             if best is None or _rank(tried) < _rank(best):
                 best = tried
             if not tried.objection or time.monotonic() > end:
@@ -93,12 +93,17 @@ def _proposals(engine: Engine, project: Project, wish: Wish) -> Iterator[Proposa
         yield from write(project, wish, engine.open_model, engine.cancel)
 
 
-def _tried(engine: Engine, tests: Tests, wish: Wish, proposal: Proposal) -> Edited:
-    harvest = Harvest(tuple(plan(proposal, engine.repository.read)), {})
+def _tried(engine: Engine, project: Project, tests: Tests, wish: Wish, proposal: Proposal) -> Edited:
+    try:
+        harvest = Harvest(tuple(plan(proposal, engine.repository.read)), {})
+    except UnicodeEncodeError as error:
+        lacking = error.object[error.start : error.end]
+        message = f"{', '.join(proposal.paths)} cannot hold {lacking}: the encoding is {error.encoding}"
+        raise Failure(ExitStatus.NOT_FINISHED, message) from None
     lines: tuple[int, ...] = ()
     if wish.verb in ("complete", "rewrite"):
         edit = proposal.edits[0]
-        first = engine.repository.document(edit.span.path).text.count("\n", 0, edit.span.start) + 1
+        first = project.files[edit.span.path].count("\n", 0, edit.span.start) + 1
         lines = tuple(range(first, first + edit.replacement.count("\n") + 1))
     return Edited(wish.name, proposal, harvest, tests.verdict(harvest, proposal.paths[0], lines))
 
@@ -122,7 +127,10 @@ def _tell(engine: Engine, project: Project, tests: Tests, wish: Wish, edited: Ed
 
 
 def _nothing(wish: Wish) -> Failure:
-    what = {"describe": "docstring for", "rewrite": "other body for"}.get(wish.verb, "body for")
-    fit = "that parses, whose names mean something there" + ", and that uses what it was to use" * bool(wish.goal)
-    message = f"the embedded model found no {what} {wish.name} {fit}"
+    what = f"docstring for {wish.name} that says more than its name does"
+    if wish.verb != "describe":
+        other = "other " * (wish.verb == "rewrite")
+        what = f"{other}body for {wish.name} that parses, whose names mean something there"
+        what += ", and that uses what it was to use" * bool(other and wish.goal)
+    message = f"the embedded model found no {what}"
     return Failure(ExitStatus.NOT_FINISHED, message, "It is a small one. Name a stronger one: --endpoint URL.")

@@ -112,3 +112,11 @@ def test_a_renaming_needs_no_model_and_tells_what_stays(coder, stub, project) ->
     assert "twice stays" in done.stderr and "b.py:1" in done.stderr and "the embedded model wrote" not in done.stderr
     assert coder("do", "rename the parameter n to m in double", "--apply").status == 0
     assert (project / "c.py").read_bytes() == b"from b import double\r\n\r\ndouble(m=1)\r\n"
+
+
+def test_a_name_that_the_file_cannot_hold_is_said(coder, stub) -> None:
+    before = b"# -*- coding: latin-1 -*-\n" + STUB.encode()
+    stub.write_bytes(before)
+    done = coder("do", "rename the parameter n to λ in twice", "--apply")
+    assert done.status == 11 and "b.py cannot hold λ" in done.stderr
+    assert stub.read_bytes() == before
