@@ -119,7 +119,7 @@ def _tell(engine: Engine, project: Project, tests: Tests, wish: Wish, edited: Ed
     if not old and not (wish.verb == "describe" and wish.goal):
         message = "the embedded model wrote this; whether it is what you asked for, only you can tell"
         engine.listener(shared.Notice(message))
-    elif places := left(project, edited.proposal, old) if old else []:
+    elif places := left(project, edited.proposal, old, wish.verb == "rename") if old else []:
         message = f"{old} stays in comments, strings and where it means something else: {some(places)}"
         engine.listener(shared.Notice(message))
     diff = unified_diff(edited.harvest.changes)

@@ -1,4 +1,4 @@
-"""One name of one file replaced by another, at nodes of its tree; and that nothing else gets another meaning by it."""
+"""One name of one file replaced by another, at nodes of its tree; and what must hold for that."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import re
 from collections.abc import Sequence
 
 from coder.patch import Edit, Span, apply_edits
-from coder.repair.source import Source
+from coder.repair.source import FunctionNode, Source
 from coder.verbs.scopes import Unclear, uses
 
 _DEFINED = re.compile(r"(?:async\s+def|def|class)\s+")
+_PLAIN = frozenset("abc contextlib functools typing typing_extensions".split())
+"""Modules whose decorators do not go by names of what they decorate."""
 
 
 def renamed(source: Source, nodes: Sequence[ast.AST], old: str, new: str, scope: ast.AST | None = None) -> list[Edit]:
@@ -22,12 +24,30 @@ def renamed(source: Source, nodes: Sequence[ast.AST], old: str, new: str, scope:
         after = ast.parse(apply_edits(source.text, edits))
     except SyntaxError:
         raise Unclear(f"{source.path} would not parse") from None
+    walked, numbers = list(ast.walk(after)), _numbers(source.tree)
+    if not all(_goes_by(walked[numbers[id(node)]], new) for node in nodes):
+        raise Unclear(f"{old} is not where the tree of {source.path} says")  # as in some f-strings
     if scope is not None:
-        walked, numbers = list(ast.walk(after)), _numbers(source.tree)
         meant, there = {numbers[id(node)] for node in uses(scope, old)}, _numbers(after)
         if {there[id(node)] for node in uses(walked[numbers[id(scope)]], new)} != meant:
             raise Unclear(f"{new} has a meaning already where {old} is used in {source.path}")
     return edits
+
+
+def heed_decorators(function: FunctionNode, name: str) -> None:
+    """Raises Unclear where a decorator may go by the name of a function or parameter: one that is told it, or one of a
+    library, as those that make commands, routes and fixtures."""
+    for decorator in function.decorator_list:
+        shown = ast.unparse(decorator)
+        library, dot, _ = shown.partition("(")[0].partition(".")
+        texts = [str(one.value) for one in ast.walk(decorator) if isinstance(one, ast.Constant)]
+        told = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for text in texts)
+        if told or (dot and library not in _PLAIN):
+            raise Unclear(f"@{shown} may go by the name {name}")
+
+
+def _goes_by(node: ast.AST, name: str) -> bool:
+    return any(getattr(node, part, None) == name for part in ("id", "arg", "attr", "name", "value"))
 
 
 def _numbers(tree: ast.AST) -> dict[int, int]:

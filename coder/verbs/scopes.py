@@ -9,6 +9,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 INNER = (ast.ClassDef, *_FUNCTIONS, *_COMPREHENSIONS)
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_TYPES = ("TypeVar", "ParamSpec", "TypeVarTuple")  # Python 3.11 has none of them in its trees
 
 
 class Unclear(Exception):
@@ -56,6 +57,8 @@ def _within(scope: ast.AST, name: str, members: bool = True) -> Iterator[ast.AST
             yield node
         if isinstance(node, INNER):
             own = binds(node, name)
+            if own and isinstance(node, ast.ClassDef) and _reads(node, name):
+                raise Unclear(f"class {node.name} in line {node.lineno} has and reads a {name}, its own or another")
             if not own or isinstance(node, ast.ClassDef):  # a class's names are not seen by what is inside it
                 yield from _within(node, name, members=not own)
 
@@ -74,15 +77,26 @@ def _outside(node: ast.AST) -> list[ast.AST]:
     parts: list[ast.AST | None] = []
     match node:
         case ast.ClassDef():
-            parts = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords)]
+            parts = [*node.decorator_list, *node.bases, *(keyword.value for keyword in node.keywords), *_types(node)]
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             annotations = [parameter.annotation for parameter in _parameters(node.args)]
-            parts = [*node.decorator_list, *node.args.defaults, *node.args.kw_defaults, *annotations, node.returns]
+            defaults = [*node.args.defaults, *node.args.kw_defaults]
+            parts = [*node.decorator_list, *defaults, *annotations, node.returns, *_types(node)]
         case ast.Lambda():
             parts = [*node.args.defaults, *node.args.kw_defaults]
         case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
             parts = [node.generators[0].iter]
     return [part for part in parts if part is not None]
+
+
+def _types(node: ast.AST) -> list[ast.AST]:
+    """The type parameters of a definition, and what bounds them: `[T: int]`."""
+    return list(getattr(node, "type_params", ()))
+
+
+def _reads(scope: ast.AST, name: str) -> bool:
+    own = (node for node in _own(scope) if isinstance(node, ast.Name) and node.id == name)
+    return any(isinstance(node.ctx, ast.Load) for node in own)
 
 
 def _inside(scope: ast.AST) -> list[ast.AST]:
@@ -125,4 +139,5 @@ def _bound(node: ast.AST, scope: ast.AST) -> tuple[str, ...]:
             return (name,)
         case ast.MatchMapping(rest=str(name)):
             return (name,)
-    return (node.name,) if isinstance(node, _DEFINITIONS) else ()
+    defines = isinstance(node, _DEFINITIONS) or type(node).__name__ in _TYPES
+    return (getattr(node, "name", ""),) if defines else ()

@@ -4,8 +4,11 @@ import pytest
 
 from coder.exit_status import ExitStatus
 from coder.failure import Failure
+from coder.repair.source import Source
 from coder.verbs.asked import Wish
 from coder.verbs.rename import left, rename
+from coder.verbs.renaming import renamed
+from coder.verbs.scopes import Unclear
 
 CODE = '''"""About x."""
 
@@ -54,11 +57,12 @@ def test_calls_that_pass_it_by_name_follow_in_all_files(project, after) -> None:
     assert texts["b.py"] == "import a\n\nprint(a.scale(1, factor=4), dict(by=1))\n"
 
 
-def test_a_call_that_may_be_of_another_is_not_guessed(project) -> None:
+def test_a_call_that_may_be_of_another_is_not_guessed(project, after) -> None:
     files = project({"a.py": CODE, "b.py": "class B:\n    def scale(self, by):\n        pass\n\n\nb.scale(by=4)\n"})
-    with pytest.raises(Failure, match=r"a.py, b.py pass by by keyword, perhaps to b.py:2") as failed:
-        rename(files, inside("scale", "by", "factor", "a.py"))
+    with pytest.raises(Failure, match=r"b\.py:6 may pass by by its name, perhaps to a\.py:6") as failed:
+        rename(files, inside("B.scale", "by", "factor"))
     assert failed.value.status is ExitStatus.NOT_FINISHED
+    assert after(files, rename(files, inside("scale", "by", "factor", "a.py")))["b.py"] == files.files["b.py"]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +122,8 @@ def test_a_function_is_renamed_where_imports_lead_to_it(project, after) -> None:
         ("from pkg.calc import clamp\n\n\ndef f(limit):\n    return clamp(limit)\n", "limit has a meaning already"),
         ("from pkg.calc import clamp\n\n\ndef f():\n    global clamp\n    clamp = 1\n", "clamp is declared global"),
         ("from pkg.calc import clamp\n)\n", "more.py mentions clamp and does not parse"),
+        ("class A:\n    from pkg.calc import clamp\n", "more.py imports clamp into a class"),
+        ("from pkg.calc import clamp\n\n\nclass A:\n    clamp = clamp\n", "class A in line 4 has and reads a clamp"),
     ],
 )
 def test_where_the_tree_does_not_say_it_nothing_is_renamed(project, more, message) -> None:
@@ -134,3 +140,131 @@ def test_a_method_is_left_to_others(project) -> None:
 def test_line_ends_and_letters_of_all_kinds_stay(project, after) -> None:
     files = project({"a.py": 'def größe(ä):\r\n    print("ä", ä)\r\n'})
     assert after(files, rename(files, inside("größe", "ä", "ö")))["a.py"] == 'def größe(ö):\r\n    print("ä", ö)\r\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "wish", "message"),
+    [
+        ({"pkg/__init__.py": "from .calc import *\n", "pkg/calc.py": "def clamp(x):\n    pass\n",
+          "use.py": "from pkg import clamp\n"}, symbol("clamp", "limit"),
+         "pkg/__init__.py imports everything of pkg/calc.py"),
+        ({"backend/app/calc.py": "def clamp(x):\n    pass\n", "use.py": "from app.calc import clamp\n"},
+         symbol("clamp", "limit"), "use.py imports app.calc, which may be backend/app/calc.py"),
+        ({"a.py": "@app.route('/')\ndef clamp():\n    pass\n"}, symbol("clamp", "limit"), "@app.route('/') may go by"),
+        ({"a.py": "def clamp():\n    pass\n"}, symbol("clamp", "__limit"), "begins with __"),
+        ({"a.py": "class A:\n    class B:\n        pass\n"}, symbol("B", "C"), "A.B is a class in a class"),
+        ({"a.py": "@told('by')\ndef f(by):\n    pass\n"}, inside("f", "by", "to"), "@told('by') may go by the name by"),
+        ({"a.py": "@click.command()\ndef f(by):\n    pass\n"}, inside("f", "by", "to"), "@click.command() may go by"),
+        ({"a.py": "def f(x):\n    return '{x}'.format(**locals())\n"}, inside("f", "x", "y"), "f looks names up"),
+        ({"a.py": "def f(x, **more):\n    pass\n\n\nf(1, y=2)\n"}, inside("f", "x", "y"), "a.py:5 passes y to f"),
+    ],
+)  # fmt: skip
+def test_what_may_be_reached_in_other_ways_keeps_its_name(project, files, wish, message) -> None:
+    with pytest.raises(Failure) as failed:
+        rename(project(files), wish)
+    assert failed.value.status is ExitStatus.NOT_FINISHED and message in failed.value.message
+
+
+@pytest.mark.parametrize(
+    ("use", "message"),
+    [
+        ("from functools import partial\nfrom a import scale\n\npartial(scale, by=2)\n", "b.py:4 may pass by"),
+        ("from threading import Thread\nfrom a import scale\n\nThread(target=scale, kwargs={'by': 2})\n", "b.py:4 may"),
+        ("from a import scale\n\nscale.delay(by=2)\n", "b.py:3 may pass by"),
+        ("from a import scale as s\n\ns(1, by=2)\n", "b.py:3 may pass by"),
+        ("import a\n\nf = a.scale\nf(1, by=2)\n", "b.py:4 may pass by"),
+        ("from a import scale\n\n\ndef g(**more):\n    scale(1, **more)\n", "b.py:5 may pass by in what stands behind"),
+        ("from a import *\n\nscale(1, by=2)\n", "b.py imports everything of a.py"),
+    ],
+)
+def test_a_parameter_that_may_be_passed_unseen_keeps_its_name(project, use, message) -> None:
+    with pytest.raises(Failure) as failed:
+        rename(project({"a.py": "def scale(x, by=2):\n    return x * by\n", "b.py": use}), inside("scale", "by", "to"))
+    assert failed.value.status is ExitStatus.NOT_FINISHED and message in failed.value.message
+
+
+def test_calls_of_other_functions_of_the_name_are_left(project, after) -> None:
+    use = "import subprocess\nfrom a import run\n\nrun(1, timeout=1)\nsubprocess.run(1, timeout=2)\nxs.run(timeout=3)\n"
+    files = project({"a.py": "@lru_cache(maxsize=None)\ndef run(x, timeout):\n    pass\n", "b.py": use})
+    texts = after(files, rename(files, inside("run", "timeout", "seconds")))
+    assert texts["b.py"] == use.replace("timeout=1", "seconds=1")
+    client = "import lib\n\n\nclass A:\n    def get(self, timeout):\n        return lib.get(timeout=timeout)\n"
+    files = project({"a.py": client})
+    texts = after(files, rename(files, inside("get", "timeout", "seconds")))
+    assert texts["a.py"] == client.replace("self, timeout", "self, seconds").replace("=timeout", "=seconds")
+
+
+CART = """class Cart:
+    def __init__(self, tax):
+        self.tax = tax
+
+    @classmethod
+    def made(cls):
+        return cls(tax=1)
+
+    def total(self, tax):
+        return tax
+
+    def half(self):
+        return self.total(tax=1) / 2
+
+
+Cart(tax=2).total(tax=2)
+"""
+
+
+def test_calls_through_a_class_follow(project, after) -> None:
+    files = project({"a.py": CART})
+    text = after(files, rename(files, inside("Cart.total", "tax", "rate")))["a.py"]
+    assert text == (
+        CART.replace("total(self, tax):\n        return tax", "total(self, rate):\n        return rate")
+        .replace("total(tax=", "total(rate=")
+    )  # fmt: skip
+    text = after(files, rename(files, inside("Cart.__init__", "tax", "rate")))["a.py"]
+    assert text == (
+        CART.replace("__init__(self, tax)", "__init__(self, rate)").replace("self.tax = tax", "self.tax = rate")
+        .replace("cls(tax=1)", "cls(rate=1)").replace("Cart(tax=2)", "Cart(rate=2)")
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "use"),
+    [
+        ("Cart.total", "def f(cart):\n    return cart.total(tax=3)\n"),
+        ("Cart.__init__", "from a import Cart\n\n\nclass More(Cart):\n    pass\n\n\nMore(tax=3)\n"),
+        ("Cart.__init__", "import a\n\n\nclass B(a.Cart):\n    def __init__(self):\n        super().__init__(tax=3)\n"),
+        ("Cart.__init__", "from a import Cart\n\nCart.__init__(None, tax=3)\n"),
+    ],
+)
+def test_calls_of_objects_of_no_known_class_are_not_guessed(project, name, use) -> None:
+    files = project({"a.py": CART.replace("cls(tax=1)", "cls(1)"), "b.py": use})
+    with pytest.raises(Failure, match=r"b\.py:\d may pass tax by its name"):
+        rename(files, inside(name, "tax", "rate"))
+
+
+def test_a_function_is_found_through_packages_and_beside_scripts(project, after) -> None:
+    clamp = "def clamp(x):\n    pass\n\n\n__all__ = []\n__all__.extend(['clamp'])\n"
+    files = project({"pkg/__init__.py": "", "pkg/calc.py": clamp, "use.py": "import pkg as p\n\np.calc.clamp(1)\n"})
+    texts = after(files, rename(files, symbol("clamp", "limit")))
+    assert texts["pkg/calc.py"] == clamp.replace("clamp", "limit")
+    assert texts["use.py"] == "import pkg as p\n\np.calc.limit(1)\n"
+    files = project({"tools/b.py": clamp, "tools/a.py": "import b\nfrom b import clamp\n\nclamp(b.clamp(1))\n"})
+    texts = after(files, rename(files, symbol("clamp", "limit")))
+    assert texts["tools/a.py"] == "import b\nfrom b import limit\n\nlimit(b.limit(1))\n"
+    files = project({"pkg/json.py": "def dumps(x):\n    pass\n", "pkg/a.py": "from json import dumps\n\ndumps(1)\n"})
+    assert rename(files, symbol("dumps", "written")).paths == ("pkg/json.py",)
+
+
+def test_dotted_texts_by_which_it_may_be_looked_up_are_told(project) -> None:
+    mock = "def test_it(monkeypatch):\n    monkeypatch.setattr('pkg.calc.clamp', int)\n"
+    files = project({**PACKAGE, "tests/test_mock.py": mock})
+    proposal = rename(files, symbol("clamp", "limit", "pkg/calc.py"))
+    assert "tests/test_mock.py:2" in left(files, proposal, "clamp", everywhere=True)
+
+
+def test_a_place_that_is_not_where_the_tree_says_is_not_edited() -> None:
+    source = Source("a.py", "x = x\n")
+    read = source.tree.body[0].value
+    read.col_offset, read.end_col_offset = 0, 1
+    with pytest.raises(Unclear, match=r"x is not where the tree of a\.py says"):
+        renamed(source, [read], "x", "y")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import sys
 
 import pytest
 
@@ -33,7 +34,7 @@ def test_uses(text, expected) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a = 1\ndef f():\n    global a\n    a = 2\n", "import x as a\n", "import a.b\n",
+    ["a = 1\ndef f():\n    global a\n    a = 2\n", "a = 1\nclass A:\n    a = a\n", "import x as a\n", "import a.b\n",
      "try:\n    pass\nexcept E as a:\n    a\n", "match x:\n    case [*a]:\n        a\n"],
 )  # fmt: skip
 def test_what_cannot_be_edited_is_said(text) -> None:
@@ -47,3 +48,10 @@ def test_what_a_function_binds() -> None:
     ).body[0]
     assert sorted(bound(function)) == ["a", "b", "c", "e", "g", "i", "j", "k", "m"]
     assert binds(function, "m") and not binds(function, "n") and not binds(function, "d")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="no type parameters")
+def test_type_parameters() -> None:
+    assert lines("class a: pass\ndef f[T: a](x: T): pass\n", "a") == [1, 2]
+    with pytest.raises(Unclear):
+        lines("a = 1\ndef f[a](x: a): pass\n", "a")
