@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from coder import events as shared
 from coder.agent import events
@@ -25,6 +26,9 @@ from coder.verbs.project import Project
 from coder.verbs.rename import left, rename
 from coder.verbs.writing import write
 from sandbox.contract import Limits
+
+if TYPE_CHECKING:
+    from model.decoding.request import Cancel
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,17 @@ class Edited:
         return f"{self.verdict}; {count or 'no'} test{'s run' if count > 1 else ' runs'} {self.name}"
 
 
+@dataclass(frozen=True)
+class _Until:
+    """A flag that is set once a time is over, or another flag is."""
+
+    end: float
+    other: Cancel
+
+    def is_set(self) -> bool:
+        return self.other.is_set() or time.monotonic() > self.end
+
+
 def edit(engine: Engine, wish: Wish, seconds: float) -> Edited:
     """The first that nothing speaks against, else the one that least does. The diff and what else there is to say of it
     are told to the engine's listener. Raises Failure: USAGE for names that are not there and functions that cannot be
@@ -67,14 +82,14 @@ def edit(engine: Engine, wish: Wish, seconds: float) -> Edited:
         project = Project(*read_sources(workspace.original.root, files))
         tests = Tests(engine, workspace, lambda: max(0.0, end - time.monotonic()))
         best: Edited | None = None
-        for proposal in _proposals(engine, project, wish):
+        for proposal in _proposals(engine, project, wish, _Until(end, engine.cancel)):
             tried = _tried(engine, project, tests, wish, proposal)
             if best is None or _rank(tried) < _rank(best):
                 best = tried
             if not tried.objection or time.monotonic() > end:
                 break
         if best is None:
-            raise _nothing(wish)
+            raise _nothing(wish, seconds if time.monotonic() > end else 0.0)
         _tell(engine, project, tests, wish, best)
         return best
 
@@ -86,11 +101,11 @@ def apply(engine: Engine, edited: Edited) -> Entry:
     return entry
 
 
-def _proposals(engine: Engine, project: Project, wish: Wish) -> Iterator[Proposal]:
+def _proposals(engine: Engine, project: Project, wish: Wish, cancel: Cancel) -> Iterator[Proposal]:
     if wish.verb in ("rename", "rename in"):
         yield rename(project, wish)
     else:
-        yield from write(project, wish, engine.open_model, engine.cancel)
+        yield from write(project, wish, engine.open_model, cancel)
 
 
 def _tried(engine: Engine, project: Project, tests: Tests, wish: Wish, proposal: Proposal) -> Edited:
@@ -126,7 +141,11 @@ def _tell(engine: Engine, project: Project, tests: Tests, wish: Wish, edited: Ed
     engine.listener(events.Handover(edited.proposal.paths, diff, {}, (), edited.tests, changed))
 
 
-def _nothing(wish: Wish) -> Failure:
+def _nothing(wish: Wish, seconds: float) -> Failure:
+    """`seconds`: those that it had, where they are over."""
+    if seconds:
+        message = f"the embedded model wrote nothing for {wish.name} that may be shown within {seconds:g} s"
+        return Failure(ExitStatus.NOT_FINISHED, message, "Give it more time with --timeout.")
     what = f"docstring for {wish.name} that says more than its name does"
     if wish.verb != "describe":
         other = "other " * (wish.verb == "rewrite")

@@ -120,3 +120,10 @@ def test_a_name_that_the_file_cannot_hold_is_said(coder, stub) -> None:
     done = coder("do", "rename the parameter n to λ in twice", "--apply")
     assert done.status == 11 and "b.py cannot hold λ" in done.stderr
     assert stub.read_bytes() == before
+
+
+def test_the_model_writes_no_longer_than_it_may(coder, stub) -> None:
+    coder.parts["load_model"] = lambda: (Parrot(WRITTEN + "\n\n", pause=0.2), ByteTokenizer())
+    done = coder("do", REQUEST, "--apply", "--timeout", "0.1")
+    assert done.status == 11 and "within 0.1 s" in done.stderr and "--timeout" in done.stderr
+    assert stub.read_text() == STUB
