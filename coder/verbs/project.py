@@ -125,9 +125,11 @@ class Project:
         kind = "function or class" if wish.verb == "rename" else "function"
         message = f"no {kind}{' in ' * bool(paths)}{', '.join(paths)} is called {tail}"
         likely = list(near.values())
-        hint = f"Near to it: {_listed(likely)}. Perhaps: {_command(wish, likely[0])}" if likely else ""
-        if names and not likely:
-            hint = f"What is there: {_listed(list(names.values()))}."
+        if likely:
+            hint = f"Near to it: {_listed(likely)}. Perhaps: {_command(wish, likely[0])}"
+        else:
+            there = f"What is there: {_listed(list(names.values()))}. " if names else ""
+            hint = f"{there}What is no edit of one function is for a stronger model: --endpoint URL."
         return Failure(ExitStatus.USAGE, message, hint)
 
 

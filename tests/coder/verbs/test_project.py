@@ -33,6 +33,7 @@ def test_one_is_found_by_name_file_module_or_class(project) -> None:
         (Wish("complete", "parse_dat"), "no function is called parse_dat",
          'Perhaps: coder do "complete the function parse_date in src/dates.py"'),
         (Wish("complete", "zebra", "dates.py"), "no function in src/dates.py is called zebra", "is there: parse_date"),
+        (Wish("complete", "caching"), "no function is called caching", "for a stronger model: --endpoint URL"),
         (Wish("complete", "Cart"), "no function is called Cart", ""),
         (Wish("complete", "total", "cards.py"), "no Python file of this project is called cards.py", "Near to"),
         (Wish("complete", "total", "broken.py"), "broken.py does not parse", "Mend the syntax first."),
