@@ -37,16 +37,16 @@ class Callers:
         called = self.found
         if isinstance(owner, ast.ClassDef) and node.name == "__init__":
             called = Found(source, owner, self.found.qualified.rpartition(".")[0])
-        name = "" if node.name in _UNNAMED else called.node.name
+        name = "" if node.name in (*_UNNAMED, "__init__") else node.name
         files = [path for path in sorted(self.project.files) if name in self.project.files[path] and self._told(path)]
-        if files and not name:
+        if files and node.name in _UNNAMED:
             raise Unclear(f"calls of {self.found.qualified} do not name it, and {files[0]} passes {self.old} somewhere")
         if not files:
             return []
         if called is self.found and isinstance(owner, ast.ClassDef):
             calls = list(self._of_method(files, owner))
         else:
-            calls = list(self._of(called))
+            calls = list(self._of(called, files))
         return self._edits(calls)
 
     @property
@@ -70,23 +70,26 @@ class Callers:
             for edit in renamed(self.project.parsed(path), nodes, self.old, self.new)
         ]
 
-    def _of(self, called: Found) -> Iterator[Call]:
+    def _of(self, called: Found, files: Sequence[str]) -> Iterator[Call]:
         """The calls of a function, or of a class for its `__init__`."""
+        known: set[int] = set()
+        also: set[str] = set()  # names that it goes by besides, or where it is imported from
         for path, nodes in Everywhere(self.project, called).places().items():
             source = self.project.parsed(path)
-            also: set[str] = set()  # other names that it has in the file
             for node in nodes:
                 parent = source.parents.get(node)
                 if isinstance(parent, ast.Call) and parent.func is node:
+                    known.add(id(parent))
                     yield path, parent
                 elif isinstance(node, ast.alias):
-                    also.add(node.asname or called.node.name)
+                    also.add(node.asname or "")
                 elif isinstance(parent, ast.Assign | ast.AnnAssign | ast.NamedExpr):
                     also |= _targets(parent)
                 elif (given := _handing(source, node, called)) is not None and self._mentions(given):
                     raise self._perhaps(path, given)
-            for call in _calls(source):
-                if isinstance(call.func, ast.Name) and call.func.id in also - {called.node.name} and self._passes(call):
+        for path in files:
+            for call in filter(self._passes, _calls(self.project.parsed(path))):
+                if id(call) not in known and _last(call.func) in also - {""}:
                     raise self._perhaps(path, call)
         if isinstance(called.node, ast.ClassDef):
             yield from self._of_heirs(called.node)
@@ -151,7 +154,9 @@ class Callers:
         )
 
     def _told(self, path: str) -> bool:
-        source = self.project.source(path)
+        """Whether a file passes it to anything, or may, or has its name as a text."""
+        text = self.project.files[path]
+        source = self.project.source(path) if any(part in text for part in (self.old, self.new, "**")) else None
         return source is not None and self._mentions(source.tree)
 
     def _perhaps(self, path: str, call: ast.Call, others: Sequence[str] = ()) -> Unclear:
@@ -199,8 +204,8 @@ def _heirs(project: Project, name: str) -> Iterator[tuple[str, ast.ClassDef]]:
 
 
 def _targets(tree: ast.AST) -> set[str]:
-    """The names that get a value in a statement."""
-    return {one.id for one in ast.walk(tree) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    """The names and attributes that get a value in a statement."""
+    return {_last(one) for one in ast.walk(tree) if isinstance(getattr(one, "ctx", None), ast.Store)}
 
 
 def _modules(source: Source) -> set[str]:

@@ -242,6 +242,16 @@ def test_calls_of_objects_of_no_known_class_are_not_guessed(project, name, use) 
         rename(files, inside(name, "tax", "rate"))
 
 
+def test_calls_in_files_that_are_far_away_are_not_missed(project) -> None:
+    again = {"pkg/__init__.py": "from .a import scale as scale\n", "pkg/a.py": "def scale(by):\n    pass\n"}
+    with pytest.raises(Failure, match=r"b\.py:3 may pass by by its name, perhaps to scale"):
+        rename(project({**again, "b.py": "from pkg import scale\n\nscale(by=2)\n"}), inside("scale", "by", "to"))
+    base, heir = "class A:\n    def __init__(self, by):\n        pass\n", "import a\n\n\nclass B(a.A):\n    pass\n"
+    heirs = {"a.py": base, "b.py": heir}
+    with pytest.raises(Failure, match=r"c\.py:3 may pass by by its name, perhaps to A\.__init__"):
+        rename(project({**heirs, "c.py": "from b import B\n\nB(by=3)\n"}), inside("A.__init__", "by", "to"))
+
+
 def test_a_function_is_found_through_packages_and_beside_scripts(project, after) -> None:
     clamp = "def clamp(x):\n    pass\n\n\n__all__ = []\n__all__.extend(['clamp'])\n"
     files = project({"pkg/__init__.py": "", "pkg/calc.py": clamp, "use.py": "import pkg as p\n\np.calc.clamp(1)\n"})
