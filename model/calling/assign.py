@@ -1,0 +1,193 @@
+"""Who gets which value: mentions of a text given to the slots that they fit best."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from model.calling.labels import label
+from model.calling.mentions import Mention, mentions
+from model.calling.slots import Slot
+from model.calling.values import value_of
+from model.calling.vocabulary import named_values
+from model.calling.words import stem, stems
+from model.schema import mismatch
+
+_ENOUGH = 1.6  # what an optional parameter's value has to score
+_DOUBT = 1.0  # values whose scores are this close are left to the model
+_MOST = 8  # of them
+_BESIDE = 2.0  # how much less than the first the others of a row may score
+_FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only".split()))
+_PLACE = frozenset(
+    map(stem, "location city place country state region area address origin destination start end".split())
+)
+_DENIED = re.compile(r"\b(?:no|not|without|never|except|exclud\w*|don't|disable\w*|off|less)\b[^.,;]*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A value for a slot, how well it fits, where it stands, and what fits about as well. `open`: the text has one, but
+    not in the form that the schema asks for, so the model writes it."""
+
+    value: Any
+    score: float
+    mention: Mention
+    others: tuple[Any, ...] = ()
+    open: bool = False
+
+    @property
+    def solid(self) -> bool:
+        """Whether the form alone makes it a value."""
+        return self.mention.kind != "phrase" and not self.mention.parts and not self.mention.spelt and self.score >= 0.8
+
+
+class Text:
+    """A text to find values in, read once."""
+
+    def __init__(self, text: str, today: datetime.date | None = None) -> None:
+        self.text = text
+        self.mentions = mentions(text, today)
+        self.words = [(hit.start(), hit.end(), stem(hit[0])) for hit in re.finditer(r"[^\W_]+", text)]
+        self._rows = [one.parts for one in self.mentions if one.parts]
+
+    def place(self, one: Mention) -> tuple[int, int] | None:
+        """The row that holds the mention, as in `a, b and c`, and its number there; of several rows the longest."""
+        for row, parts in enumerate(self._rows):
+            for at, part in enumerate(parts):
+                if part.start <= one.start and one.end <= part.end:
+                    return row, at
+        return None
+
+    def before(self, one: Mention) -> Mention | None:
+        """What stands before the mention in its row."""
+        row, at = self.place(one) or (0, 0)
+        return self._rows[row][at - 1] if at else None
+
+
+def assign(
+    slots: Sequence[Slot], text: Text, about: frozenset[str], several: bool = True
+) -> dict[tuple[str, ...], list[Found]]:
+    """The values of each slot by its path, as they stand in the text; slots that nothing fits are left out. `about`:
+    stems of what the tool does, which are seldom values. `several`: a slot gets all of a row, unless another needs it.
+    """
+    table = [(slot, found) for slot in slots for found in _fitting(slot, slots, text, about)]
+    table.sort(key=lambda pair: -pair[1].score)
+    chosen: dict[tuple[str, ...], list[Found]] = {}
+    used: list[Mention] = []
+    for slot, found in table:
+        least = -2.0 if slot.required else _ENOUGH
+        if slot.path in chosen or found.score < least or _overlaps(found.mention, used):
+            continue
+        row = [found]
+        used.append(found.mention)
+        waiting = (one for one in slots if one.required and one.path not in chosen and one is not slot)
+        if several and slot.kind != "array" and not any(_alike(one, slot) for one in waiting):
+            row += _beside(found, [one for other, one in table if other is slot], text, used)
+            used += [one.mention for one in row[1:]]
+        chosen[slot.path] = sorted(row, key=lambda one: one.mention.start)
+    for slot in slots:
+        if len(chosen.get(slot.path, ())) == 1:
+            [first] = chosen[slot.path]
+            elsewhere = [one for one in used if one is not first.mention]
+            others: list[Any] = []
+            for other, one in table:
+                near = other is slot and one.score >= first.score - _DOUBT and not _overlaps(one.mention, elsewhere)
+                if near and one.value not in (first.value, *others):
+                    others.append(one.value)
+            chosen[slot.path] = [replace(first, others=tuple(others[:_MOST]))]
+    return chosen
+
+
+def _beside(first: Found, fitting: Sequence[Found], text: Text, used: Sequence[Mention]) -> list[Found]:
+    """The best of each other place in the row of a value that was found."""
+    home = text.place(first.mention)
+    found: dict[tuple[int, int], Found] = {}
+    for one in fitting:
+        place = text.place(one.mention)
+        near = one.score >= first.score - _BESIDE and not _overlaps(one.mention, used)
+        if home and place and place[0] == home[0] and place[1] != home[1] and near:
+            found.setdefault(place, one)
+    return list(found.values())
+
+
+def _alike(one: Slot, other: Slot) -> bool:
+    """Whether values of the one would do for the other."""
+    if one.numeric or other.numeric:
+        return one.numeric and other.numeric
+    places = bool(_PLACE & one.weights.keys()), bool(_PLACE & other.weights.keys())
+    return one.kind == other.kind == "string" and places[0] == places[1]
+
+
+def _overlaps(one: Mention, used: Sequence[Mention]) -> bool:
+    return any(one.start < other.end and other.start < one.end for other in used)
+
+
+def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str]) -> list[Found]:
+    """What could be the slot's value, with scores."""
+    if "enum" in slot.schema:
+        return _of_enum(slot, text)
+    if slot.kind == "boolean":
+        return _of_boolean(slot, text, about)
+    numbers = [one for one in text.mentions if one.kind == "number"]
+    alike = [one for one in slots if one.numeric]
+    found = []
+    for mention in text.mentions:
+        fitting = value_of(slot, mention, text.text, about)
+        if fitting is None:
+            continue
+        value, form = fitting
+        score = form + _labels(slot, mention, text)
+        if slot.numeric:  # where nothing else tells them apart, the first number is for the first slot
+            at = numbers.index(mention)
+            score -= 0.05 * abs(alike.index(slot) - at % len(alike)) + 0.001 * at
+        else:
+            score -= 0.0005 * mention.start
+        patterned = "pattern" in slot.schema or "pattern" in (slot.schema.get("items") or {})
+        if mismatch(value, {key: one for key, one in slot.schema.items() if key != "description"}) is None:
+            found.append(Found(value, score + (2.0 if patterned else 0.0), mention))
+        elif patterned and mention.kind in ("name", "quoted") and _plain(slot, value):
+            found.append(Found(value, score, mention, open=True))
+    return found
+
+
+def _plain(slot: Slot, value: Any) -> bool:
+    """Whether the value would do but for the pattern."""
+    without = {key: one for key, one in slot.schema.items() if key in ("type", "minItems", "maxItems")}
+    return mismatch(value, without) is None
+
+
+def _labels(slot: Slot, mention: Mention, text: Text) -> float:
+    """What the words around a mention say for the slot; in a row, also those around what stands before it."""
+    rivals = [one for one in text.mentions if one.kind == mention.kind and mention.kind != "phrase"]
+    own, before = label(slot, mention, text.text, rivals), text.before(mention)
+    return own if before is None else max(own, 0.9 * _labels(slot, before, text))
+
+
+def _of_enum(slot: Slot, text: Text) -> list[Found]:
+    """Values of an enumeration that the text names, by their words, their signs' names or the schema's own synonyms."""
+    found = []
+    for name, value in named_values(slot.schema):
+        wanted = stems(name) or [stem(name)]
+        hits = [next(place for place in text.words if place[2] == word) for word in wanted if word in _said(text)]
+        if len(hits) == len(wanted) or (hits and hits[0][2] == wanted[0] and len(wanted[0]) > 2):
+            start, end = min(hits)[0], max(hits)[1]
+            score = 2.0 + len(hits) ** 2 / len(wanted)
+            found.append(Found(value, score, Mention(start, end, "phrase", name)))
+    return found
+
+
+def _said(text: Text) -> set[str]:
+    return {word for _, _, word in text.words}
+
+
+def _of_boolean(slot: Slot, text: Text, about: frozenset[str]) -> list[Found]:
+    """True where the text has a word of the slot's name that the tool itself has not; false where it is denied."""
+    own = set(stems(slot.name)) - about - _FLAGS
+    hit = next((place for place in text.words if place[2] in own), None)
+    if hit is None:
+        return []
+    denied = _DENIED.search(text.text[max(0, hit[0] - 40) : hit[0]])
+    return [Found(not denied, 2.5, Mention(hit[0], hit[1], "phrase", slot.name))]

@@ -1,0 +1,168 @@
+"""The calls that a request asks for: which tools, how often, and with which values."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from model.calling.assign import Found, Text, assign
+from model.calling.relevance import Profile, profile, relevance
+from model.calling.slots import Slot, slots_of
+from model.calling.words import stems
+from model.chat import Tool
+
+_CLAUSE = re.compile(
+    r"(?<=[.?!;])\s+(?=[A-Z\"'])|\n+|,?\s(?=(?:and\s)?(?:then|also|another|finally|lastly|additionally|while|plus)\b)"
+    r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|[a-z]+\s(?:the|a|an|me|if))\b)"
+    r"|,\s(?=(?:one|for|another)\b)|(?<=\))\s(?=and\s\()"
+)  # where another call may begin
+_SURE = 1.6  # relevance from which a tool is called without being demanded
+_FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
+_NAMED = 0.3  # what a value says that the request labels
+_BAD = -1.0  # the score of a value that counts as none
+_ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
+_SPOKEN, _MINOR = 1.0, 0.4  # what a clause must share with a tool, and the tool with the request beside the best one
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A call: the tool, how much the request speaks of it, and the value found for each part of its arguments."""
+
+    tool: Tool
+    relevance: float
+    values: Mapping[tuple[str, ...], Found]
+    lacking: Sequence[Slot]
+
+    @property
+    def sure(self) -> bool:
+        """Whether the request surely is for this tool, and has all that it requires but choices of the schema's own."""
+        choices = all("enum" in slot.schema or slot.kind == "boolean" for slot in self.lacking)
+        if not choices or self.relevance < _SURE:
+            return False
+        if not self.values:
+            return not self.tool.parameters.get("properties")
+        return all(one.score > _BAD for one in self.values.values())
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A tool before it is chosen."""
+
+    tool: Tool
+    profile: Profile
+    slots: Sequence[Slot]
+    relevance: float
+
+    def values(
+        self, text: str, today: datetime.date | None, several: bool = True
+    ) -> dict[tuple[str, ...], list[Found]]:
+        return assign(self.slots, Text(text, today), self.profile.about, several)
+
+
+def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None) -> list[Planned]:
+    """The calls, in the order of the request; at least one. `today`: what `tomorrow` counts from."""
+    whole = request.strip()
+    if len(whole) > 2 and whole[0] == whole[-1] == '"':
+        whole = whole[1:-1]
+    profiles = [profile(tool) for tool in tools]
+    said = stems(whole)
+    shares = relevance(profiles, frozenset(said))
+    candidates = []
+    for tool, own, share in zip(tools, profiles, shares):
+        one = _Candidate(tool, own, slots_of(tool), share)
+        fit = _fit(one, one.values(whole, today, several=False))
+        ordered = _ORDERED * (said[:1] != [] and said[0] in own.name)
+        candidates.append(_Candidate(tool, own, one.slots, share + fit + ordered))
+    return [call for one, region in _regions(candidates, whole) for call in _calls(one, region, whole, today)]
+
+
+def _fit(one: _Candidate, values: Mapping[tuple[str, ...], Sequence[Found]]) -> float:
+    """Whether the request has what the tool requires, and names its parameters: a value that is badly found counts as
+    none."""
+    required = [slot for slot in one.slots if slot.required]
+    named = _NAMED * sum(max(0.0, first.score - 2.0) for first, *_ in values.values())
+    if not required:
+        return _FILLED / 2 + named
+    has = sum(slot.path in values and values[slot.path][0].score > _BAD for slot in required)
+    return (_FILLED + _LACKING) * has / len(required) - _LACKING + named
+
+
+def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candidate, str]]:
+    """The tools that are asked for, each with the part of the request that is about it. A clause is about the tool that
+    it speaks of most, and about those whose own words it has."""
+    best = max(candidates, key=lambda one: one.relevance)
+    others = [
+        frozenset().union(*(other.profile.about for other in candidates if other is not one)) for one in candidates
+    ]
+    clauses = [clause for clause in _CLAUSE.split(whole) if clause.strip()]
+    owners: list[list[_Candidate]] = []
+    for clause in clauses:
+        said = frozenset(stems(clause))
+        shares = relevance([one.profile for one in candidates], said)
+        owner = []
+        for one, foreign, share in zip(candidates, others, shares):
+            own = one.profile.name - foreign
+            named = len(own & said) >= max(0.6 * len(own), 1)
+            if one.relevance > _MINOR * best.relevance and (named or share == max(shares) >= _SPOKEN):
+                owner.append(one)
+        owners.append(owner or owners[-1:][0] if owners else owner)
+    first = next(filter(None, owners), [best])
+    owners = [owner or first for owner in owners]  # what names no tool is about the one before
+    asked = list(dict.fromkeys(one.tool.name for owner in owners for one in owner))
+    if len(asked) == 1:
+        return [(best, whole)]
+    return [
+        (one, " ".join(clause for clause, owner in zip(clauses, owners) if one in owner))
+        for name in asked
+        for one in candidates
+        if one.tool.name == name
+    ]
+
+
+def _calls(one: _Candidate, region: str, whole: str, today: datetime.date | None) -> list[Planned]:
+    """The calls of one tool that a part of the request asks for. What one lacks is that of the call before, or else is
+    looked for in the whole request."""
+    calls: list[Planned] = []
+    for part in _parts(one, region, today):
+        values = one.values(part, today)
+        required = [slot for slot in one.slots if slot.required]
+        before = calls[-1].values if calls else {}
+        values |= {slot.path: [before[slot.path]] for slot in required if slot.path in before.keys() - values.keys()}
+        lacking = [slot for slot in required if slot.path not in values]
+        if lacking and part != whole:
+            values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
+            lacking = [slot for slot in lacking if slot.path not in values]
+        count = _count(required, values)
+        for at in range(count):
+            each = {path: found[at if len(found) == count else 0] for path, found in values.items()}
+            calls.append(Planned(one.tool, one.relevance, each, lacking))
+    return calls
+
+
+def _parts(one: _Candidate, region: str, today: datetime.date | None) -> list[str]:
+    """The region divided where a slot that has its value gets another: there the next call begins."""
+
+    def scores(text: str) -> dict[tuple[str, ...], float]:
+        found = one.values(text, today, several=False)
+        return {path: first.score for path, (first, *_) in found.items() if first.solid}
+
+    parts: list[str] = []
+    for clause in _CLAUSE.split(region):
+        if parts:
+            own, taken, joined = scores(clause), scores(parts[-1]), scores(f"{parts[-1]} {clause}")
+            again = [score for path, score in own.items() if path in taken]
+            if sum(joined.values()) >= sum(taken.values()) + sum(again) - 0.5 * len(again):
+                parts[-1] += f" {clause}"
+                continue
+        parts.append(clause)
+    return parts
+
+
+def _count(required: Sequence[Slot], values: Mapping[tuple[str, ...], Sequence[Found]]) -> int:
+    """How often a tool is called: as often as most slots with several values have them; a row of values for a slot that
+    is not required makes no calls where another is."""
+    paths = {slot.path for slot in required} or values.keys()
+    several = [len(found) for path, found in values.items() if path in paths and len(found) > 1]
+    return max(several, key=lambda count: (several.count(count), -count)) if several else 1

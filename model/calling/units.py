@@ -1,0 +1,45 @@
+"""Units of measure and their short forms."""
+
+from __future__ import annotations
+
+from model.calling.words import stem
+
+_SHORT = {
+    short: stem(word)
+    for word, shorts in {
+        "kilogram": "kg kgs",
+        "gram": "g",
+        "pound": "lb lbs",
+        "meter": "m metre metres",
+        "centimeter": "cm",
+        "millimeter": "mm",
+        "kilometer": "km kms",
+        "mile": "mi",
+        "feet": "ft foot",
+        "inch": "in",
+        "second": "s sec secs",
+        "minute": "min mins",
+        "hour": "h hr hrs",
+        "kelvin": "k",
+        "celsius": "c °c",
+        "fahrenheit": "f °f",
+        "ampere": "a amp amps",
+        "volt": "v",
+        "watt": "w",
+        "hertz": "hz",
+        "newton": "n",
+        "joule": "j",
+        "liter": "l litre litres",
+        "percentage": "% percent",
+    }.items()
+    for short in shorts.split()
+}
+
+
+def same_unit(one: str, other: str) -> bool:
+    """Whether two words name the same unit: `kg` and `kilograms`."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(word: str) -> str:
+    return _SHORT.get(word.casefold(), stem(word))

@@ -1,0 +1,146 @@
+"""What a mention would be as the value of a parameter, and how well its form fits."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from model.calling.mentions import Mention
+from model.calling.slots import Slot, described
+from model.calling.units import same_unit
+from model.calling.vocabulary import named_values
+from model.calling.words import stem, stems
+
+_IDENTIFIER = frozenset(map(stem, "id identifier number code zip phone no postal ssn version account".split()))
+_MONEY = frozenset(map(stem, "amount price cost budget income revenue loan payment salary money dollar invest".split()))
+_RATE = frozenset(
+    map(stem, "rate percentage percent yield interest probability ratio share discount return tax".split())
+)
+_TITLED = frozenset(map(stem, "name title company person city country location place species artist author".split()))
+_WRITTEN = frozenset(map(stem, "text content contents body code new old message summary script patch prompt".split()))
+_DATE = stem("date")
+_DATE_FORMS = {
+    "YYYY-MM-DD": "%Y-%m-%d",
+    "MM/DD/YYYY": "%m/%d/%Y",
+    "DD/MM/YYYY": "%d/%m/%Y",
+    "MM-DD-YYYY": "%m-%d-%Y",
+    "DD-MM-YYYY": "%d-%m-%Y",
+}
+_FORMS = {"quoted": 2.0, "name": 1.0, "code": 0.3, "phrase": -0.8}
+
+
+def value_of(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
+    """The value and its score; None where the mention could be none. It may still be one that the schema refuses.
+    `about`: stems of what the tool does, which are seldom values."""
+    if slot.numeric:
+        return _number(slot, mention, text)
+    if slot.kind == "array":
+        return _array(slot, mention, text, about)
+    return _string(slot, mention, text, about) if slot.kind == "string" else None
+
+
+def _number(slot: Slot, mention: Mention, text: str) -> tuple[Any, float] | None:
+    if mention.kind != "number" or not isinstance(mention.value, float):
+        return None
+    value, score = mention.value, 0.0
+    description = described(slot.schema)
+    if mention.percent:
+        if slot.kind == "number" and not re.search(r"percent|%", description, re.IGNORECASE):
+            value /= 100
+        score += 0.0 if _RATE & slot.weights.keys() else -1.0
+    if slot.name.casefold() in ("year", "years") or re.match(r"year\d?$", slot.name):
+        plain = re.fullmatch(r"[12]\d{3}", text[mention.start : mention.end])
+        score += (2.0 if plain else -2.0) * (slot.name.casefold() != "years")
+    if mention.money:
+        score += 1.0 if _MONEY & slot.weights.keys() else -0.3
+    if mention.spelt:
+        score -= 0.8  # perhaps no quantity: "one of them"
+    unit = re.match(r"\s?-?([^\W\d_]+|°\w|%)", text[mention.end :])
+    names = re.findall(r"[^\W\d_]+", f"{description} {slot.name}")
+    if unit and any(same_unit(unit[1], name) for name in names):
+        score += 1.2
+    return _whole(value), score
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _array(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
+    items = slot.schema.get("items")
+    items = items if isinstance(items, Mapping) else {}
+    single = replace(slot, schema={**items, "description": described(slot.schema)})
+    if mention.kind != "list":
+        one = _member(single, mention, text, about)
+        return ([one[0]], one[1] - 0.3) if one else None
+    if not mention.parts:
+        values = [_whole(one) for one in mention.value] if isinstance(mention.value, list) else []
+        return [str(one) if single.kind == "string" else one for one in values], 2.5
+    members = [_member(single, part, text, about) for part in mention.parts]
+    if None in members:
+        return None
+    return [one[0] for one in members if one], 1.0 + max(one[1] for one in members if one)
+
+
+def _member(single: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
+    if "enum" in single.schema:
+        names = {name.casefold(): value for name, value in named_values(single.schema)}
+        value = names.get(str(mention.value).casefold())
+        return None if value is None else (value, 2.0)
+    return value_of(single, mention, text, about)
+
+
+def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
+    description, pattern, value = described(slot.schema), str(slot.schema.get("pattern") or ""), mention.value
+    own = set(stems(slot.name))
+    dated = _DATE in own or slot.schema.get("format") == "date" or "YYYY" in description
+    timed = slot.schema.get("format") == "time" or ":[0-9]" in pattern or "HH:MM" in description
+    if mention.kind == "date":
+        return _date(value, description), 4.0 if dated else -3.0
+    if isinstance(value, datetime.time):
+        return value.strftime("%H:%M"), 4.0 if timed else -2.0
+    score = -3.0 if dated or timed else 0.0
+    if mention.kind == "number":
+        return str(_whole(value)), score + (1.0 if _IDENTIFIER & own else -2.0)
+    if not isinstance(value, str):
+        return None
+    if value.casefold() in slot.vocabulary:
+        return slot.vocabulary[value.casefold()], score + 3.0
+    score += 1.0 if mention.kind == "code" and _IDENTIFIER & own else _FORMS[mention.kind]
+    if "unit" in own and re.search(r"\d\s?$", text[: mention.start]) and " " not in value:
+        score += 2.5
+    if mention.kind == "name" and _TITLED & slot.weights.keys():
+        score += 0.7
+    if mention.kind == "name" and "," in value:
+        score += -0.6 if slot.divided else 0.4
+    if mention.kind != "quoted" and _WRITTEN & own:
+        score -= 2.5  # new text is seldom said word for word
+    if mention.kind == "phrase":
+        score += _phrase(slot, mention, text, value)
+    words = [stem(word) for word in re.findall(r"[^\W\d_]+", value)]
+    if mention.kind != "quoted" and words and all(word in about or word in slot.weights for word in words):
+        score -= 1.5
+    return value, score
+
+
+def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
+    """Against a run of words: that it begins a sentence, as orders do, or with a count. For it: that it is a thing
+    named after something, as in `the London office`."""
+    begins = not re.search(r"[\w,]\s*$", text[: mention.start])
+    if begins or re.match(r"\d|(?:one|two|three|four|five|ten)\b", value):
+        return -1.5
+    named = re.match(r"[A-ZÀ-Þ]\w+\s([a-z]\w+)$", value)
+    article = re.search(r"\b(?:the|a|an)\s$", text[: mention.start], re.IGNORECASE)
+    return 3.0 if named and article and stem(named[1]) not in slot.weights else 0.0
+
+
+def _date(value: object, description: str) -> str:
+    """A date in the form that the schema asks for, or as it was said."""
+    if not isinstance(value, datetime.date):
+        return str(value)
+    return next(
+        (value.strftime(form) for sign, form in _DATE_FORMS.items() if sign in description.upper()), value.isoformat()
+    )

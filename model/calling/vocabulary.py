@@ -1,0 +1,55 @@
+"""Values that a schema names itself: its enumerations and the examples and synonyms in its descriptions."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+_EXAMPLES = re.compile(
+    r"(?:e\.g\.|i\.e\.|such as|like|for example|options?|choices? (?:are|is)|either|supported[^:.]*)[,:]?\s*([^.()]*)"
+    r"|\(([^()]+,[^()]+)\)|(?<!\w)'([^'\n]{1,30})'(?!\w)",
+    re.IGNORECASE,
+)
+_QUOTED = r"['\"]([^'\"\n]{1,40})['\"]"
+_SYNONYM = re.compile(
+    rf"((?:{_QUOTED.replace('(', '(?:', 1)}(?:\s*(?:or|and|,)\s*)?)+)\s*(to|as|for|means)\s+['\"]?"
+    r"([A-Za-z][\w -]*?)(?=['\",.;)]|\s+and\b|$)"
+)
+
+
+def examples(description: str) -> dict[str, str]:
+    """Values that a description gives as examples, by their small letters."""
+    found: dict[str, str] = {}
+    for hit in _EXAMPLES.finditer(description):
+        for one in re.split(r",\s*(?:or\s|and\s)?|\s+(?:or|and)\s+|/", next(filter(None, hit.groups()), "")):
+            value = one.strip(" '\"“”`")
+            if value and len(value) <= 30 and len(value.split()) <= 3 and value.casefold() != "etc":
+                found[value.casefold()] = value
+    return found
+
+
+def synonyms(description: str) -> Iterator[tuple[str, str]]:
+    """(words, value) where a description says what words stand for: `map 'heart' to Cardiology`, `'DL' for Delta`."""
+    for hit in _SYNONYM.finditer(description):
+        for quoted in re.findall(_QUOTED, hit[1]):
+            for one in quoted.split("/"):
+                yield (one.strip(), hit[3].strip()) if hit[2] in ("to", "as") else (hit[3].strip(), one.strip())
+
+
+def named_values(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(name, value) of an enumeration: its values as they stand, signs by their Unicode names, and synonyms."""
+    values = schema["enum"]
+    for value in values:
+        if not isinstance(value, str):
+            yield str(value), value
+            continue
+        letters = re.sub(r"[_-]", " ", value)
+        if any(character.isalnum() for character in value):
+            yield letters, value
+        else:
+            yield " ".join(unicodedata.name(one, "") for one in value if one != "\ufe0f").strip().lower(), value
+    for said, meant in synonyms(str(schema.get("description") or "")):
+        if meant in values:
+            yield said, meant
