@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,19 +17,23 @@ _NAMED = ("properties", "patternProperties", "dependentSchemas", "$defs", "defin
 
 
 def closed(schema: Any) -> Any:
-    """`schema` where objects that list their properties admit no others unless they say so."""
+    """`schema` where objects that list their properties admit no others unless they say so, and patterns mean to every
+    reader what they mean in JavaScript: in `[\\w-.]` the hyphen is one."""
     if isinstance(schema, list):
         return [closed(item) for item in schema]
     if not isinstance(schema, Mapping):
         return schema
     result = {key: value if key in ("enum", "const", "default") else closed(value) for key, value in schema.items()}
+    if isinstance(pattern := schema.get("pattern"), str):
+        result["pattern"] = re.sub(r"(\\[dswDSW])-(?=[^\]])", r"\1\\-", pattern)
     if isinstance(schema.get("properties"), Mapping) and schema.get("type", "object") == "object":
         result.setdefault("additionalProperties", False)
     return result
 
 
-def calls_schema(tools: Sequence[Tool], parallel: bool) -> dict[str, Any]:
-    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools.
+def calls_schema(tools: Sequence[Tool], parallel: bool, each: bool = False) -> dict[str, Any]:
+    """The schema of `[{"name": ..., "arguments": {...}}, ...]` over the given tools; `each`: one call of each, in their
+    order.
 
     A tool's schema that refers to its own parts moves to the root's `$defs`, and its references with it: they count
     from the root."""
@@ -51,6 +56,8 @@ def calls_schema(tools: Sequence[Tool], parallel: bool) -> dict[str, Any]:
             }
         )
     schema: dict[str, Any] = {"type": "array", "items": {"anyOf": calls}, "minItems": 1}
+    if each:
+        schema = {"type": "array", "prefixItems": calls, "items": False, "minItems": len(calls)}
     return schema | ({} if parallel else {"maxItems": 1}) | ({"$defs": moved} if moved else {})
 
 
