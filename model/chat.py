@@ -51,7 +51,8 @@ class ChatOptions:
     tool_choice: "auto", "none", "required", or the name of the one tool to call. parallel: several calls in one answer.
     schema: the answer is JSON of this schema (and no tool is called). thinking: tokens of reasoning before the answer,
     for models that were taught to; they come as `Thinking` and count apart from `max_tokens`. grounded: a local model
-    takes the values of a call's arguments from what the user said (see `model.grounding`).
+    makes the calls that the user's request spells out, with the values that it says (see `model.calling`); where a call
+    is demanded, it takes all values from what was said (see `model.grounding`).
     """
 
     max_tokens: int = 1024

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from model.calling.narrow import planned_tools
 from model.chat import ChatError, ChatEvent, ChatOptions, Done, Message, Text, Thinking, Tool, ToolCall
 from model.chat_template import CALL_BEGIN, CALL_END, THINK_BEGIN, THINK_END, ChatML
 from model.decoding import draft_verify, gap
@@ -62,7 +63,7 @@ class LocalChat:
         offered = offered_tools(tools, options)
         try:
             prompt = self._template.render(messages, offered)
-            grammar = self._grammar(grounded(offered, messages) if options.grounded else offered, options)
+            grammar = self._grammar(offered, messages, options)
         except GrammarError as error:
             raise ChatError(f"the schema cannot be followed: {error}") from error
         except RecursionError as error:
@@ -120,14 +121,18 @@ class LocalChat:
             )
         return replace(options, max_tokens=min(options.max_tokens, left))
 
-    def _grammar(self, tools: Sequence[Tool], options: ChatOptions) -> Grammar | None:
+    def _grammar(self, tools: Sequence[Tool], messages: Sequence[Message], options: ChatOptions) -> Grammar | None:
         if options.schema is not None:
             return Grammar.json_schema(self.tokenizer, options.schema)
         if not tools:
             return None
-        schema = calls_schema(tools, options.parallel) | {"x-guidance": {"whitespace_flexible": False, "lenient": True}}
+        planned = planned_tools(tools, messages, options) if options.grounded else []
+        if options.grounded and options.tool_choice != "auto":
+            tools = grounded(tools, messages)
+        schema = calls_schema(planned or tools, options.parallel, each=bool(planned))
+        schema |= {"x-guidance": {"whitespace_flexible": False, "lenient": True}}
         calls = f"calls: %json {json.dumps(schema)}\n"
-        if options.tool_choice == "auto":
+        if options.tool_choice == "auto" and not planned:
             head = f'start: TEXT | call calls "{CALL_END}"\nTEXT: /(.|\\n)*/\ncall[lazy]: TEXT "{CALL_BEGIN}"\n'
         else:
             head = f'start: "{CALL_BEGIN}" calls "{CALL_END}"\n'

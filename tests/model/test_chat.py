@@ -71,6 +71,19 @@ def test_no_call_is_malformed_whatever_the_model_and_the_budget(decoder, limit, 
     assert choice == "auto" or called >= 2
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_call_that_the_request_spells_out_is_made_whatever_the_model(seed) -> None:
+    time = {"type": "string", "pattern": "^[0-9]{2}:[0-9]{2}$"}
+    alarm = Tool("set.alarm", "Sets an alarm", {"type": "object", "properties": {"time": time}, "required": ["time"]})
+    chat = LocalChat(ToyModel(vocabulary=259, seed=seed), TOKENIZER)
+    ask = [Message("user", "Set an alarm for 6:30 AM, and then set an alarm for 7:15 PM.")]
+    reply = whole(chat.reply(ask, [WEATHER, alarm], ChatOptions(grounded=True)))
+    assert [(call.name, call.arguments) for call in reply.tool_calls] == [
+        ("set.alarm", {"time": "06:30"}),
+        ("set.alarm", {"time": "19:15"}),
+    ]
+
+
 def test_calls_between_text() -> None:
     said = 'Let me look. <tool_call>[{"name":"clock","arguments":{}},{"name":"get.weather","arguments":{"city":"Graz",'
     said += '"days":2}}]</tool_call>'
