@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A model, its name for people, and how many characters of a conversation it should be shown."""
+    """A model, its name for people, and how many characters of a conversation it should be shown. `small`: its calls
+    are worked out of the request where that spells them out."""
 
     chat: ChatModel
     name: str
     room: int
+    small: bool = False
 
 
 def choose(settings: Settings, variables: Mapping[str, str], seconds: float) -> Chosen | None:
@@ -37,6 +39,6 @@ def choose(settings: Settings, variables: Mapping[str, str], seconds: float) -> 
     from model.local_chat import LocalChat
 
     try:
-        return Chosen(LocalChat(*open_model(settings.model, settings.precision)), settings.model, 24_000)
+        return Chosen(LocalChat(*open_model(settings.model, settings.precision)), settings.model, 24_000, small=True)
     except (ChatError, ValueError, OSError, RuntimeError) as error:
         raise Failure(ExitStatus.MODEL_FAILED, str(error), "Check --model, or `coder model list`.") from error

@@ -174,7 +174,7 @@ class Task:
             self._budget,
             messages,
             self._record,
-            ChatOptions(max_tokens=8192, thinking=self.options.thinking),
+            ChatOptions(max_tokens=8192, thinking=self.options.thinking, grounded=self._chosen.small),
             self._redact,
             head.mark,
             self.engine.listener,
