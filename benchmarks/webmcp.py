@@ -25,6 +25,8 @@ from benchmarks.tables import save
 from model.chat import ChatError, ChatModel, ChatOptions, Message, Tool, ToolCall, whole
 from model.schema import mismatch
 
+_TODAY = "You are an assistant on a web page. Today is Monday, 2026-01-19."  # what the cases' relative dates count from
+
 
 @dataclass(frozen=True)
 class Case:
@@ -63,7 +65,8 @@ def load(folder: Path, half: str) -> Iterator[tuple[list[Tool], list[Case]]]:
 
 
 def _case(page: str, number: int, row: Mapping[str, Any]) -> Case:
-    messages = [message for at, turn in enumerate(row["messages"]) for message in _message(turn, at)]
+    messages = [Message("system", _TODAY)]
+    messages += [message for at, turn in enumerate(row["messages"]) for message in _message(turn, at)]
     expected = tuple(row["expectedCall"] or ())
     return Case(page, row.get("name") or f"case {number}", tuple(messages), expected)
 

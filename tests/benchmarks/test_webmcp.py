@@ -54,7 +54,7 @@ def test_a_sequence_of_calls(page) -> None:
     result = evaluate(model, tools, case, SHORT)
     assert result.right and result.made == 2
     assert [turn.role for turn in model.turns[1]][-2:] == ["assistant", "tool"]
-    assert model.turns[0][2].call_id == model.turns[0][1].tool_calls[0].id
+    assert model.turns[0][3].call_id == model.turns[0][2].tool_calls[0].id
     wrong = evaluate(Follows(("open", {"number": 2}), ("open", {"number": 2})), tools, case, SHORT)
     assert not wrong.right and wrong.made == 1
     assert evaluate(Follows(None), tools, case, SHORT).made == 0
