@@ -17,8 +17,11 @@ from model.calling.words import stem, stems
 from model.schema import mismatch
 
 _ENOUGH = 1.6  # what an optional parameter's value has to score
-_DOUBT = 1.0  # values whose scores are this close are left to the model
-_MOST = 8  # of them
+_PHRASE = 2.5  # what it has to score where its form alone makes it no value
+_CERTAIN = 3.0  # a run of words that scores more is the value;
+_DOUBT = 1.0  # of others the model chooses among those whose scores are this close
+_MOST = 8  # values to choose among
+_ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.0  # how much less than the first the others of a row may score
 _FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only".split()))
 _PLACE = frozenset(
@@ -78,7 +81,8 @@ def assign(
     chosen: dict[tuple[str, ...], list[Found]] = {}
     used: list[Mention] = []
     for slot, found in table:
-        least = -2.0 if slot.required else _ENOUGH
+        doubtful = found.mention.kind == "phrase" and slot.kind == "string" and "enum" not in slot.schema
+        least = -2.0 if slot.required else _PHRASE if doubtful else _ENOUGH
         if slot.path in chosen or found.score < least or _overlaps(found.mention, used):
             continue
         row = [found]
@@ -93,7 +97,7 @@ def assign(
             [first] = chosen[slot.path]
             elsewhere = [one for one in used if one is not first.mention]
             others: list[Any] = []
-            for other, one in table:
+            for other, one in table if first.mention.kind == "phrase" and first.score < _CERTAIN else ():
                 near = other is slot and one.score >= first.score - _DOUBT and not _overlaps(one.mention, elsewhere)
                 if near and one.value not in (first.value, *others):
                     others.append(one.value)
@@ -133,13 +137,14 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         return _of_boolean(slot, text, about)
     numbers = [one for one in text.mentions if one.kind == "number"]
     alike = [one for one in slots if one.numeric]
+    choices = {str(name).casefold() for one in slots if "enum" in one.schema for name, _ in named_values(one.schema)}
     found = []
     for mention in text.mentions:
         fitting = value_of(slot, mention, text.text, about)
         if fitting is None:
             continue
         value, form = fitting
-        score = form + _labels(slot, mention, text)
+        score = form + _labels(slot, mention, text) - _ELSEWHERE * (str(mention.value).casefold() in choices)
         if slot.numeric:  # where nothing else tells them apart, the first number is for the first slot
             at = numbers.index(mention)
             score -= 0.05 * abs(alike.index(slot) - at % len(alike)) + 0.001 * at

@@ -15,6 +15,7 @@ _FORMS = [
     re.compile(r"\b(?P<number>\d{1,2})/(?P<day>\d{1,2})/(?P<year>\d{4})\b"),
     re.compile(rf"\b{_MONTH}\s+{_DAY}\b{_YEAR}", re.IGNORECASE),
     re.compile(rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}\b{_YEAR}", re.IGNORECASE),
+    re.compile(rf"(?:(?<=\bin )|(?<=\bof )|(?<=\bsince )){_MONTH}\b(?P<day>){_YEAR}", re.IGNORECASE),
     re.compile(r"\bchristmas(?:\s+day)?(?P<christmas>)" + _YEAR, re.IGNORECASE),
 ]
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
@@ -64,8 +65,8 @@ def _relative(hit: re.Match[str], today: datetime.date | None, before: datetime.
 
 def _date(hit: re.Match[str], year: int | None) -> datetime.date | None:
     parts = hit.groupdict()
-    if year is None:
-        return None
+    if year is None or parts.get("day") == "":
+        return None  # a month
     if "christmas" in parts:
         return datetime.date(year, 12, 25)
     number = int(parts.get("number") or 0) or 1 + [one[:3] for one in _MONTHS].index(parts["month"][:3].lower())

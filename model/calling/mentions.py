@@ -51,10 +51,13 @@ _BRACKETED = re.compile(r"\[([^\[\]]*)\]|\(((?:\s*-?[\d.]+\s*,)+\s*-?[\d.]+\s*)\
 _PHRASE = re.compile(r"[^\W\d_][\w’'/%-]*(?:\s[^\W_][\w’'/%-]*)*")
 _BESIDE = re.compile(
     r"[)\]]?,?\s(?:and|or)\s(?:the\s|for\s|\w+\sof\s|the\s\w+\sof\s)?[(\[]?|,\s?(?:the\s(?:\w+\sof\s)?)?|,?\s?&\s"
-    r"|(?<=\d)\s\w+,?\sand\s",
+    r"|(?<=\d)\s\w+(?:,?\sand\s|,\s)",
     re.IGNORECASE,
 )  # what may stand between values of one row
-_BREAK = LIGHT | frozenset("over under near around after before during without within through per not no".split())
+_BREAK = LIGHT | frozenset(
+    "over under near around after before during without within through per not no same "
+    "another other following next last past".split()
+)
 
 
 @dataclass(frozen=True)

@@ -50,12 +50,17 @@ def _object(
         here = (*path, name)
         found = call.values.get(here)
         if found is not None:
-            properties[name] = one if found.open else {"enum": [found.value, *found.others]}
+            properties[name] = _bounded(one, found.value) if found.open else {"enum": [found.value, *found.others]}
         elif any(part[: len(here)] == here for part in call.values):
             properties[name] = _object(call, one, known["properties"][name], here)
         elif name in needed:
             properties[name] = known["properties"][name]
     return {**schema, "properties": properties, "required": list(properties)}
+
+
+def _bounded(schema: Mapping[str, Any], said: Any) -> dict[str, Any]:
+    """A schema whose value the model writes: as many items as were said."""
+    return {**schema, "minItems": 1, "maxItems": len(said)} if isinstance(said, list) else dict(schema)
 
 
 def _today(messages: Sequence[Message]) -> datetime.date:

@@ -21,6 +21,7 @@ _CLAUSE = re.compile(
 _SURE = 1.6  # relevance from which a tool is called without being demanded
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
 _NAMED = 0.3  # what a value says that the request labels
+_POOR = 1.0  # a value that scores less gives way to one that was said before
 _BAD = -1.0  # the score of a value that counts as none
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
 _SPOKEN, _MINOR = 1.0, 0.4  # what a clause must share with a tool, and the tool with the request beside the best one
@@ -28,18 +29,20 @@ _SPOKEN, _MINOR = 1.0, 0.4  # what a clause must share with a tool, and the tool
 
 @dataclass(frozen=True)
 class Planned:
-    """A call: the tool, how much the request speaks of it, and the value found for each part of its arguments."""
+    """A call: the tool, how much the request speaks of it, and the value found for each part of its arguments.
+    `spoken`: the request has a word of the tool's name, or values that the schema itself names or describes."""
 
     tool: Tool
     relevance: float
     values: Mapping[tuple[str, ...], Found]
     lacking: Sequence[Slot]
+    spoken: bool = True
 
     @property
     def sure(self) -> bool:
         """Whether the request surely is for this tool, and has all that it requires but choices of the schema's own."""
         choices = all("enum" in slot.schema or slot.kind == "boolean" for slot in self.lacking)
-        if not choices or self.relevance < _SURE:
+        if not choices or not self.spoken or self.relevance < _SURE:
             return False
         if not self.values:
             return not self.tool.parameters.get("properties")
@@ -54,6 +57,7 @@ class _Candidate:
     profile: Profile
     slots: Sequence[Slot]
     relevance: float
+    spoken: bool
 
     def values(
         self, text: str, today: datetime.date | None, several: bool = True
@@ -71,17 +75,29 @@ def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None
     shares = relevance(profiles, frozenset(said))
     candidates = []
     for tool, own, share in zip(tools, profiles, shares):
-        one = _Candidate(tool, own, slots_of(tool), share)
-        fit = _fit(one, one.values(whole, today, several=False))
+        slots = slots_of(tool)
+        values = assign(slots, Text(whole, today), own.about, several=False)
         ordered = _ORDERED * (said[:1] != [] and said[0] in own.name)
-        candidates.append(_Candidate(tool, own, one.slots, share + fit + ordered))
-    return [call for one, region in _regions(candidates, whole) for call in _calls(one, region, whole, today)]
+        own_values = any(_described(slot, values[slot.path][0]) for slot in slots if slot.path in values)
+        spoken = bool(own.name & frozenset(said)) or own_values
+        candidates.append(_Candidate(tool, own, slots, share + _fit(slots, values) + ordered, spoken))
+    calls: list[Planned] = []
+    for one, region in _regions(candidates, whole):
+        calls += _calls(one, region, whole, today, calls)
+    return calls
 
 
-def _fit(one: _Candidate, values: Mapping[tuple[str, ...], Sequence[Found]]) -> float:
+def _described(slot: Slot, found: Found) -> bool:
+    """Whether the schema itself names the value, or says what it looks like."""
+    said = found.value if isinstance(found.value, list) else [found.value]
+    patterned = "pattern" in slot.schema and not found.open
+    return "enum" in slot.schema or patterned or any(one in slot.vocabulary.values() for one in said)
+
+
+def _fit(slots: Sequence[Slot], values: Mapping[tuple[str, ...], Sequence[Found]]) -> float:
     """Whether the request has what the tool requires, and names its parameters: a value that is badly found counts as
     none."""
-    required = [slot for slot in one.slots if slot.required]
+    required = [slot for slot in slots if slot.required]
     named = _NAMED * sum(max(0.0, first.score - 2.0) for first, *_ in values.values())
     if not required:
         return _FILLED / 2 + named
@@ -121,15 +137,18 @@ def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candid
     ]
 
 
-def _calls(one: _Candidate, region: str, whole: str, today: datetime.date | None) -> list[Planned]:
-    """The calls of one tool that a part of the request asks for. What one lacks is that of the call before, or else is
+def _calls(
+    one: _Candidate, region: str, whole: str, today: datetime.date | None, earlier: Sequence[Planned]
+) -> list[Planned]:
+    """The calls of one tool that a part of the request asks for. What one lacks is that of an earlier call, or else is
     looked for in the whole request."""
     calls: list[Planned] = []
     for part in _parts(one, region, today):
         values = one.values(part, today)
         required = [slot for slot in one.slots if slot.required]
-        before = calls[-1].values if calls else {}
-        values |= {slot.path: [before[slot.path]] for slot in required if slot.path in before.keys() - values.keys()}
+        said = {path: found for call in (*earlier, *calls) for path, found in call.values.items()}
+        poor = [slot.path for slot in required if slot.path not in values or values[slot.path][0].score < _POOR]
+        values |= {path: [said[path]] for path in poor if path in said and (path not in values or said[path].solid)}
         lacking = [slot for slot in required if slot.path not in values]
         if lacking and part != whole:
             values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
@@ -137,7 +156,7 @@ def _calls(one: _Candidate, region: str, whole: str, today: datetime.date | None
         count = _count(required, values)
         for at in range(count):
             each = {path: found[at if len(found) == count else 0] for path, found in values.items()}
-            calls.append(Planned(one.tool, one.relevance, each, lacking))
+            calls.append(Planned(one.tool, one.relevance, each, lacking, one.spoken))
     return calls
 
 

@@ -99,7 +99,9 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
     dated = _DATE in own or slot.schema.get("format") == "date" or "YYYY" in description
     timed = slot.schema.get("format") == "time" or ":[0-9]" in pattern or "HH:MM" in description
     if mention.kind == "date":
-        return _date(value, description), 4.0 if dated else -3.0
+        return _date(
+            mention, text, description, pattern or str(slot.schema.get("format") or "")
+        ), 4.0 if dated else -3.0
     if isinstance(value, datetime.time):
         return value.strftime("%H:%M"), 4.0 if timed else -2.0
     score = -3.0 if dated or timed else 0.0
@@ -110,8 +112,8 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
     if value.casefold() in slot.vocabulary:
         return slot.vocabulary[value.casefold()], score + 3.0
     score += 1.0 if mention.kind == "code" and _IDENTIFIER & own else _FORMS[mention.kind]
-    if "unit" in own and re.search(r"\d\s?$", text[: mention.start]) and " " not in value:
-        score += 2.5
+    if re.search(r"\d\s?$", text[: mention.start]):  # what is counted, or the unit
+        score += 2.5 if "unit" in own and " " not in value else -2.0
     if mention.kind == "name" and _TITLED & slot.weights.keys():
         score += 0.7
     if mention.kind == "name" and "," in value:
@@ -137,10 +139,9 @@ def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
     return 3.0 if named and article and stem(named[1]) not in slot.weights else 0.0
 
 
-def _date(value: object, description: str) -> str:
-    """A date in the form that the schema asks for, or as it was said."""
-    if not isinstance(value, datetime.date):
-        return str(value)
-    return next(
-        (value.strftime(form) for sign, form in _DATE_FORMS.items() if sign in description.upper()), value.isoformat()
-    )
+def _date(mention: Mention, text: str, description: str, form: str) -> str:
+    """A date in the form that the schema asks for, else as it was said. `form`: a pattern, or the schema's format."""
+    asked = next((written for sign, written in _DATE_FORMS.items() if sign in description.upper()), "")
+    if not isinstance(mention.value, datetime.date) or not (asked or form):
+        return text[mention.start : mention.end]
+    return mention.value.strftime(asked or "%Y-%m-%d")

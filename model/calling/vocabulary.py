@@ -9,7 +9,7 @@ from typing import Any
 
 _EXAMPLES = re.compile(
     r"(?:e\.g\.|i\.e\.|such as|like|for example|options?|choices? (?:are|is)|either|supported[^:.]*)[,:]?\s*([^.()]*)"
-    r"|\(([^()]+,[^()]+)\)|(?<!\w)'([^'\n]{1,30})'(?!\w)",
+    r"|\(([^()]+,[^()]+)\)",
     re.IGNORECASE,
 )
 _QUOTED = r"['\"]([^'\"\n]{1,40})['\"]"
@@ -27,6 +27,7 @@ def examples(description: str) -> dict[str, str]:
             value = one.strip(" '\"“”`")
             if value and len(value) <= 30 and len(value.split()) <= 3 and value.casefold() != "etc":
                 found[value.casefold()] = value
+    found |= {value.casefold(): value for value in re.findall(r"(?<!\w)'([^'\n]{1,30})'(?!\w)", description)}
     return found
 
 

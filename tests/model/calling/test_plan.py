@@ -112,6 +112,9 @@ def test_the_schema_names_values_itself() -> None:
 def test_a_request_about_something_else_is_for_no_tool() -> None:
     assert not plan(TOOLS, "Who wrote the first dictionary of Basque?")[0].sure
     assert not plan(TOOLS, "Book a ferry")[0].sure  # from where?
+    dose = tool("work_out_dose", "Dose by weight and height.", "weight height", weight=NUMBER, height=NUMBER)
+    assert plan([dose], "Work out the dose for a weight of 60 and a height of 170")[0].sure
+    assert not plan([dose], "What is the area of a garden with a length of 10 and a height of 5?")[0].sure
 
 
 def ask(text: str, choice: str = "auto", parallel: bool = True) -> list[Tool]:
