@@ -132,8 +132,7 @@ def _sequences(text: str, found: list[Mention]) -> Iterator[Mention]:
     for at, first in enumerate(items):
         row = [first]
         for one in items[at + 1 :]:
-            alike = one.kind == first.kind or {one.kind, first.kind} == {"name", "phrase"}
-            if alike and _BESIDE.fullmatch(text, row[-1].end, one.start):
+            if one.kind == first.kind and _BESIDE.fullmatch(text, row[-1].end, one.start):
                 row.append(one)
         if len(row) > 1:
             yield Mention(first.start, row[-1].end, "list", [one.value for one in row], parts=tuple(row))

@@ -46,7 +46,7 @@ class Planned:
             return False
         if not self.values:
             return not self.tool.parameters.get("properties")
-        return all(one.score > _BAD for one in self.values.values())
+        return all(one.score > _BAD and not one.open for one in self.values.values())
 
 
 @dataclass(frozen=True)

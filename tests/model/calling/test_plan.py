@@ -109,6 +109,19 @@ def test_the_schema_names_values_itself() -> None:
     assert made(plan([clinic], "Book a visit to surgery, with a snowman"))[0]["mood"] == "\N{SNOWMAN}"
 
 
+def test_a_code_that_only_the_model_could_know_makes_no_call_unless_one_is_demanded() -> None:
+    code = string("Two letters, such as 'OC' for Ocean Line", pattern="^[A-Z]{2}$")
+    sail = tool("sail", "Sail with a line.", "line", line=code)
+
+    def lines(text: str, choice: str) -> list[Any]:
+        planned = planned_tools([sail], [Message("user", text)], ChatOptions(tool_choice=choice))
+        return [one.parameters["properties"]["line"] for one in planned]
+
+    assert lines("Sail with Ocean Line", "auto") == [{"enum": ["OC"]}]
+    assert lines("Sail with Fjord Line", "auto") == []
+    assert lines("Sail with Fjord Line", "required") == [code]
+
+
 def test_a_request_about_something_else_is_for_no_tool() -> None:
     assert not plan(TOOLS, "Who wrote the first dictionary of Basque?")[0].sure
     assert not plan(TOOLS, "Book a ferry")[0].sure  # from where?
