@@ -21,22 +21,26 @@ _PERHAPS_REPAIR = re.compile(rf"{_MEND}.*{_BROKEN}|{_MEND}\s+(?:it|this|them)\b"
 _QUESTION = re.compile(
     r"^\s*(how (do|can|would|to)\b|what command|which command|show me (how|the command))", re.IGNORECASE
 )
-_ACTS = re.compile(
-    r"\W*(archive|calculate|change|check|combine|compare|compress|compute|concatenate|convert|copy|count|create"
-    r"|decompress|delete|determine|display|download|execute|extract|find|get|give|kill|list|locate|look"
-    r"|make|merge|monitor|move|output|print|pull|rank|read|recursively|remove|rename|replace|report|return"
-    r"|run|save|search|select|set|show|size|sort|split|sum|tail|tar|truncate|uncompress|unzip|view|write"
-    r"|zip)(s|es)?\b",
+_LOOKS = re.compile(
+    r"\W*(?:calculate|change (?:the )?(?:owner|permission|group|mode)|check|compare|compress|copy|count|delete"
+    r"|determine|display|find|get|give|kill|list|locate|look|move|open|output|page|print|read|recursively|remove|report"
+    r"|return|run|save|search|show|sort|tar|view|zip)(?:s|es)?\b",
+    re.IGNORECASE,
+)  # these act on files as they are, whatever they are about
+_PROGRAMMING = re.compile(
+    r"(?<![*./\w'\"-])(?:functions?|class(?:es)?|methods?|modules?|refactor|implement|feature|docstrings?|unit tests?"
+    r"|(?:a|some|more|new) tests?|(?:the|this|my) code|a script|faster|cleaner|optimi[sz]e|api|endpoint|parser|readme"
+    r"|page|website|html|latex|document|type hints?|bugs?"
+    r"|rename (?:the )?(?:parameter|argument|variable))\b",
+    re.IGNORECASE,
+)
+_TALK = re.compile(
+    r"^\W*(?:explain|summari[sz]e|describe|review|why|what|who|which|translate|suggest|recommend|hello|hi|thanks)\b",
     re.IGNORECASE,
 )
 _THINGS = re.compile(
-    r"\b(files?|folders?|director(y|ies)|lines?|words?|permissions?|process(es)?|disk|archives?|owners?|users?|extensions?"
-    r"|symlinks?|links?|paths?|bytes?|csv|logs?|hidden|executables?|host(name)?|ip|date|ports?|commands?)\b|[*~]|\.\w{1,4}\b",
-    re.IGNORECASE,
-)
-_PROGRAMMING = re.compile(
-    r"\b(functions?|class(es)?|methods?|modules?|refactor|implement|feature|docstrings?|unit tests?|api|endpoint|parser"
-    r"|readme|page|website|html|latex|document|type hints?|bugs?|rename (?:the )?(?:parameter|argument|variable))\b",
+    r"\b(files?|folders?|director(y|ies)|lines?|words?|permissions?|process(es)?|disk|archives?|owners?|users?"
+    r"|extensions?|symlinks?|links?|paths?|bytes?|csv|logs?|hidden|executables?|host(name)?|ip|date|ports?|commands?)\b|[*~]|\.\w{1,4}\b",
     re.IGNORECASE,
 )
 
@@ -47,8 +51,13 @@ def route(request: str) -> Kind:
         return "fix"
     if understand(request) is not None:
         return "edit"
-    if _QUESTION.search(request):
+    if _QUESTION.search(request) or _LOOKS.match(request):
         return "shell"
-    if _ACTS.match(request) and _THINGS.search(request) and not _PROGRAMMING.search(request):
-        return "shell"
-    return "fix" if _PERHAPS_REPAIR.search(request) else "agent"
+    if _PERHAPS_REPAIR.search(request):
+        return "fix"
+    if _PROGRAMMING.search(request):
+        return "agent"
+    if _TALK.match(request) and not _THINGS.search(request):
+        return "agent"
+    # Most of what is left asks for a command; who answers it says so where none is known.
+    return "shell"
