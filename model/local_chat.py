@@ -127,12 +127,21 @@ class LocalChat:
         if not tools:
             return None
         planned = planned_tools(tools, messages, options) if options.grounded else []
-        if options.grounded and options.tool_choice != "auto":
+        while planned:  # as many as there is room for
+            grammar = self._of_calls(calls_schema(planned, True, each=True), True)
+            if grammar.holds(options.max_tokens):
+                return grammar
+            planned.pop()
+        demanded = options.tool_choice != "auto"
+        if options.grounded and demanded:
             tools = grounded(tools, messages)
-        schema = calls_schema(planned or tools, options.parallel, each=bool(planned))
+        return self._of_calls(calls_schema(tools, options.parallel), demanded)
+
+    def _of_calls(self, schema: dict[str, Any], demanded: bool) -> Grammar:
+        """The grammar of an answer with a list of calls, or, where none is demanded, of text."""
         schema |= {"x-guidance": {"whitespace_flexible": False, "lenient": True}}
         calls = f"calls: %json {json.dumps(schema)}\n"
-        if options.tool_choice == "auto" and not planned:
+        if not demanded:
             head = f'start: TEXT | call calls "{CALL_END}"\nTEXT: /(.|\\n)*/\ncall[lazy]: TEXT "{CALL_BEGIN}"\n'
         else:
             head = f'start: "{CALL_BEGIN}" calls "{CALL_END}"\n'

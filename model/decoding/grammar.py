@@ -69,6 +69,14 @@ class Grammar:
         """What a grammar in llguidance's dialect of Lark describes. Raises GrammarError where it is none."""
         return cls(tokenizer, llguidance.LLMatcher.grammar_from_lark(text))
 
+    def holds(self, budget: int) -> bool:
+        """Whether a complete text of at most `budget` tokens was found."""
+        try:
+            self.guide(budget)
+        except GrammarError:
+            return False
+        return True
+
     def guide(self, budget: int, ends: Collection[int] = ()) -> Guide:
         """A walk through the grammar of at most `budget` tokens, which any of `ends` may end besides the own end of the
         tokenizer. Raises GrammarError when the budget is too small."""

@@ -82,6 +82,8 @@ def test_a_call_that_the_request_spells_out_is_made_whatever_the_model(seed) -> 
         ("set.alarm", {"time": "06:30"}),
         ("set.alarm", {"time": "19:15"}),
     ]
+    short = whole(chat.reply(ask, [WEATHER, alarm], ChatOptions(grounded=True, max_tokens=100)))
+    assert [call.arguments for call in short.tool_calls] == [{"time": "06:30"}]  # as many as there is room for
 
 
 def test_calls_between_text() -> None:
