@@ -5,10 +5,11 @@ taken from the question, and without.
 
 The data are questions of BFCL v4 with function schemas and accepted answers (gorilla, Apache-2.0); a figure made from
 them is one of this subset, not of BFCL. A call is demanded wherever one is accepted: with the grammar the answer can be
-nothing else (and "grounded" admits only values that the question holds), without it the answer is opened with the sign
-that begins a call and the model goes on freely. An answer is malformed when it was cut off, is not JSON, names no given
-function, or does not match that function's schema. Right is meant as in BFCL's check of syntax trees, written anew
-here. One line of JSON per answer goes to `--out`; what stands there is not asked again.
+nothing else (and "grounded" admits only the calls that are worked out of the question, or else values that it holds),
+without it the answer is opened with the sign that begins a call and the model goes on freely. An answer is malformed
+when it was cut off, is not JSON, names no given function, or does not match that function's schema. Right is meant as in
+BFCL's check of syntax trees, written anew here. One line of JSON per answer goes to `--out`; what stands there is not
+asked again.
 """
 
 from __future__ import annotations
@@ -270,7 +271,8 @@ def main() -> None:
     if options.remainder == 2:
         command = f"python -m benchmarks.tool_calls --data DATA/bfcl --max-tokens {options.max_tokens}"
         limit = f" --limit {options.limit}" if options.limit else ""
-        save("tool_calls", columns, rows, note, f"{command}{limit} --grammar {' '.join(options.grammar)}")
+        ways = f" --decoders {' '.join(options.decoders)} --grammar {' '.join(options.grammar)}"
+        save("tool_calls", columns, rows, note, f"{command}{limit}{ways}")
 
 
 if __name__ == "__main__":

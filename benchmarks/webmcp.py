@@ -192,7 +192,8 @@ def main() -> None:
     ways = f"{name}, greedy" + (", values from the conversation" if options.grounded else "")
     note = f"WebMCP conversations ({half} of each page that carries a schema, n={len(results)}), {ways}."
     if options.save:
-        save("webmcp", columns, rows, note, "python -m benchmarks.webmcp --data DATA/webmcp --save")
+        grounded = " --grounded" if options.grounded else ""
+        save("webmcp", columns, rows, note, f"python -m benchmarks.webmcp --data DATA/webmcp{grounded} --save")
 
 
 if __name__ == "__main__":
