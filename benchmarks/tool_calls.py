@@ -7,9 +7,9 @@ The data are questions of BFCL v4 with function schemas and accepted answers (go
 them is one of this subset, not of BFCL. A call is demanded wherever one is accepted: with the grammar the answer can be
 nothing else (and "grounded" admits only the calls that are worked out of the question, or else values that it holds),
 without it the answer is opened with the sign that begins a call and the model goes on freely. An answer is malformed
-when it was cut off, is not JSON, names no given function, or does not match that function's schema. Right is meant as in
-BFCL's check of syntax trees, written anew here. One line of JSON per answer goes to `--out`; what stands there is not
-asked again.
+when it was cut off, is not JSON, names no given function, or does not match that function's schema. Right is meant as
+in BFCL's check of syntax trees, written anew here. One line of JSON per answer goes to `--out`; what stands there is
+not asked again.
 """
 
 from __future__ import annotations
