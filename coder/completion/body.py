@@ -7,7 +7,7 @@ from typing import Any
 
 from coder.completion.functions import Stub, stub_at
 from coder.completion.gates import judge
-from coder.completion.prompt import prompt_of
+from coder.completion.prompt import prompt_behind
 from coder.completion.situation import Situation
 from coder.completion.stopping import Extent
 from coder.completion.writer import Writer
@@ -26,10 +26,8 @@ def write_body(
 ) -> str:
     """What is to replace the stub where `situation` is; empty where nothing was written that parses there, whose names
     mean something, and that is more than another stub. Variants above 0 are other bodies, sampled."""
-    lines = [line + "\n" for line in situation.before.split("\n")]
-    prompt = prompt_of(situation, lines, len(lines) - 1)
     extent = Extent(True, len(stub.indentation), len(stub.indentation), LINES)
-    draft = writer.write(prompt, situation, extent, TOKENS, cancel, variant=variant)
+    draft = writer.write(prompt_behind(situation), situation, extent, TOKENS, cancel, variant=variant)
     body = "" if draft is None else judge(draft, situation, 0.0, modules).text
     # Asked for where the head or the docstring ends: the body may begin with a function of its own.
     if stub_at(situation.before + body + situation.after, len(situation.before.rstrip())) is not None:

@@ -48,6 +48,12 @@ def prompt_of(situation: Situation, lines: Sequence[str], line: int, earlier: Se
     return replace(prompt, shorter=tuple(others))
 
 
+def prompt_behind(situation: Situation) -> Prompt:
+    """The prompt where all that stands before the cursor is in `situation.before`, no document behind it."""
+    lines = [line + "\n" for line in situation.before.split("\n")]
+    return prompt_of(situation, lines, len(lines) - 1)
+
+
 def _from(start: int, situation: Situation, lines: Sequence[str], line: int, earlier: Sequence[str]) -> Prompt:
     """The prompt whose text begins at line `start`."""
     body = "".join(one.rstrip("\r\n") + "\n" for one in lines[start:line]) + end_of(situation.line_before, BUDGET)

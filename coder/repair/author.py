@@ -247,8 +247,9 @@ class Author(threading.Thread):
         window = [candidate for candidate in windows.popleft() if not candidate.taken]
         self._reader.skim(window)
         self._pool.add(window)
-        self._skimmed += [candidate for candidate in window if not candidate.base.depth]
-        if not self._unskimmed and any(not candidate.base.depth for candidate in window):
+        first = [candidate for candidate in window if not candidate.base.depth]
+        self._skimmed += first
+        if first and not self._unskimmed:
             self._pool.add(pairs(self._skimmed, self._paired))
         return True
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 from weakref import WeakKeyDictionary
 
 from coder.repair.source import FunctionNode, Source
@@ -64,7 +64,7 @@ def read_module(tree: ast.Module) -> Module:
                         module.names.append(name)
                         module.imports[name] = f"{'.' * node.level}{node.module or ''}:{alias.name}"
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.For() | ast.With():
-                module.names += [name.id for name in ast.walk(node) if is_store(name)]  # type: ignore[attr-defined]
+                module.names += [name.id for name in ast.walk(node) if is_store(name)]
     return module
 
 
@@ -165,7 +165,7 @@ class Facts:
         for node in ast.walk(self._tree):
             if isinstance(node, ast.ClassDef):
                 bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
-                if bases & found.keys() or any(base.endswith(("Error", "Exception")) for base in bases):
+                if bases & found.keys() or any(map(like_an_exception, bases)):
                     found.setdefault(node.name)
         return list(found)
 
@@ -189,12 +189,17 @@ def class_members(owner: ast.ClassDef) -> list[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("self", "cls"):
             members.setdefault(node.attr)
         elif isinstance(node, ast.AnnAssign | ast.Assign) and node in owner.body:
-            members |= dict.fromkeys(n.id for n in ast.walk(node) if is_store(n))  # type: ignore[attr-defined]
+            members |= dict.fromkeys(n.id for n in ast.walk(node) if is_store(n))
     return list(members)
 
 
-def is_store(node: ast.AST) -> bool:
+def is_store(node: ast.AST) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def like_an_exception(name: str) -> bool:
+    """Whether a name is spelled as those of exceptions are."""
+    return name.endswith(("Error", "Exception"))
 
 
 def _names(node: ast.AST) -> tuple[str, ...]:

@@ -114,7 +114,7 @@ class Scope:
     @cached_property
     def _plain_locals(self) -> set[str]:
         """Names bound outside comprehensions and lambdas."""
-        bound = {n.id for n in ast.walk(self.root) if is_store(n) and not self._in_comprehension(n)}  # type: ignore[attr-defined]
+        bound = {n.id for n in ast.walk(self.root) if is_store(n) and not self._in_comprehension(n)}
         return bound | set(self.parameters)
 
     def _in_comprehension(self, node: ast.AST) -> bool:

@@ -44,8 +44,7 @@ class Singles:
         for proposal in proposals:
             lines = {region.source.line_of(edit.span.start) for edit in proposal.edits}
             near = [scores[n] for line in lines for n in (line, line - 1) if n in scores]
-            cost = COLLECTED_ANEW if region.function is None else 0.0
-            candidate = Candidate(base, proposal, max(near, default=least), cost=cost)
+            candidate = Candidate(base, proposal, max(near, default=least), cost=trial_cost(region))
             candidate.score = rank.score(candidate)
             found.append(candidate)
         return found
@@ -63,6 +62,11 @@ class Singles:
             reach = range(function.lineno, (function.end_lineno or function.lineno) + 1)
             lines = {line: suspicion.lines.get(line, suspicion.score) for line in reach}
         return region_of(source, function, lines, self._hints, self._library)
+
+
+def trial_cost(region: AnyRegion) -> float:
+    """What a trial in a region takes beyond an ordinary one, as `Candidate.cost` counts it."""
+    return COLLECTED_ANEW if region.function is None else 0.0
 
 
 class _Scored(Protocol):

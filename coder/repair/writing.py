@@ -21,7 +21,7 @@ from coder.repair.job import Job
 from coder.repair.rank import CONTEXT, score
 from coder.repair.recall import Place, Recall
 from coder.repair.rewrite import places
-from coder.repair.singles import COLLECTED_ANEW
+from coder.repair.singles import trial_cost
 
 if TYPE_CHECKING:
     from model.decoding.blockwise import Filling
@@ -72,7 +72,7 @@ class Writing:
                 return
             began, job = time.monotonic(), Job(region, gap, self.seed + number)
             texts = self.texts(job)
-            cost = COLLECTED_ANEW if region.function is None else 0.0
+            cost = trial_cost(region)
             found = [Candidate(base, proposal, gap.suspicion, cost=cost) for proposal in job.proposals(list(texts))]
             for candidate, gain in zip(found, texts.values()):
                 candidate.skimmed = gain is not None

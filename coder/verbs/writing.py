@@ -124,14 +124,13 @@ class Author:
     def _lines(self, before: str) -> Iterator[str]:
         """First lines of docstrings behind a text."""
         from coder.completion.knowledge import Nothing
-        from coder.completion.prompt import prompt_of
+        from coder.completion.prompt import prompt_behind
         from coder.completion.situation import Situation
         from coder.completion.stopping import Extent
 
         writer, path = self._writer(Nothing()), self.found.source.path
         situation = Situation("", path, "python", f'{before}"""', "", path)
-        above = [line + "\n" for line in situation.before.split("\n")]
-        prompt = prompt_of(situation, above, len(above) - 1)
+        prompt = prompt_behind(situation)
         for variant in range(DRAFTS):
             draft = writer.write(prompt, situation, Extent(False), _LONGEST // 2, self.cancel, variant=variant)
             line = "" if draft is None else draft.text.partition('"""')[0].strip().rstrip(".")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from model.calling.labels import label
-from model.calling.mentions import Mention, mentions
+from model.calling.mentions import Mention, meets, mentions
 from model.calling.slots import Slot
 from model.calling.values import value_of
 from model.calling.vocabulary import named_values
@@ -83,7 +83,7 @@ def assign(
     for slot, found in table:
         doubtful = found.mention.kind == "phrase" and slot.kind == "string" and "enum" not in slot.schema
         least = -2.0 if slot.required else _PHRASE if doubtful else _ENOUGH
-        if slot.path in chosen or found.score < least or _overlaps(found.mention, used):
+        if slot.path in chosen or found.score < least or meets(found.mention, used):
             continue
         row = [found]
         used.append(found.mention)
@@ -98,7 +98,7 @@ def assign(
             elsewhere = [one for one in used if one is not first.mention]
             others: list[Any] = []
             for other, one in table if first.mention.kind == "phrase" and first.score < _CERTAIN else ():
-                near = other is slot and one.score >= first.score - _DOUBT and not _overlaps(one.mention, elsewhere)
+                near = other is slot and one.score >= first.score - _DOUBT and not meets(one.mention, elsewhere)
                 if near and one.value not in (first.value, *others):
                     others.append(one.value)
             chosen[slot.path] = [replace(first, others=tuple(others[:_MOST]))]
@@ -111,7 +111,7 @@ def _beside(first: Found, fitting: Sequence[Found], text: Text, used: Sequence[M
     found: dict[tuple[int, int], Found] = {}
     for one in fitting:
         place = text.place(one.mention)
-        near = one.score >= first.score - _BESIDE and not _overlaps(one.mention, used)
+        near = one.score >= first.score - _BESIDE and not meets(one.mention, used)
         if home and place and place[0] == home[0] and place[1] != home[1] and near:
             found.setdefault(place, one)
     return list(found.values())
@@ -123,10 +123,6 @@ def _alike(one: Slot, other: Slot) -> bool:
         return one.numeric and other.numeric
     places = bool(_PLACE & one.weights.keys()), bool(_PLACE & other.weights.keys())
     return one.kind == other.kind == "string" and places[0] == places[1]
-
-
-def _overlaps(one: Mention, used: Sequence[Mention]) -> bool:
-    return any(one.start < other.end and other.start < one.end for other in used)
 
 
 def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str]) -> list[Found]:

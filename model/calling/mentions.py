@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -100,7 +100,8 @@ def _within(one: Mention, others: list[Mention]) -> bool:
     return any(other.start <= one.start and one.end <= other.end for other in others)
 
 
-def _meets(one: Mention, others: list[Mention]) -> bool:
+def meets(one: Mention, others: Sequence[Mention]) -> bool:
+    """Whether a mention shares characters with one of the others."""
     return any(one.start < other.end and other.start < one.end for other in others)
 
 
@@ -127,7 +128,7 @@ def _list(hit: re.Match[str]) -> Mention:
 def _sequences(text: str, found: list[Mention]) -> Iterator[Mention]:
     """Values that stand side by side: `a, b and c`."""
     items = [one for one in found if one.kind in ("number", "quoted", "name", "code")]
-    items += [one for one in found if one.kind == "phrase" and _maximal(one, text) and not _meets(one, items)]
+    items += [one for one in found if one.kind == "phrase" and _maximal(one, text) and not meets(one, items)]
     items.sort(key=lambda one: (one.start, -one.end))
     for at, first in enumerate(items):
         row = [first]

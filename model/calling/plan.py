@@ -123,7 +123,7 @@ def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candid
             named = len(own & said) >= max(0.6 * len(own), 1)
             if one.relevance > _MINOR * best.relevance and (named or share == max(shares) >= _SPOKEN):
                 owner.append(one)
-        owners.append(owner or owners[-1:][0] if owners else owner)
+        owners.append(owner or (owners[-1] if owners else []))
     first = next(filter(None, owners), [best])
     owners = [owner or first for owner in owners]  # what names no tool is about the one before
     asked = list(dict.fromkeys(one.tool.name for owner in owners for one in owner))

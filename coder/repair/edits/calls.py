@@ -191,8 +191,13 @@ def _takers(region: Region, node: ast.expr) -> dict[str, float]:
         methods, weight = ("split", "join", "startswith", "endswith", "strip", "find"), 0.3
     else:
         return {}
-    receivers = [*region.scope.variables(node), *(f"self.{name}" for name in region.scope.facts.attributes[0]["self"])]
-    return {f"{name}.{method}": weight for name in receivers if name not in ("self", "cls") for method in methods}
+    return {f"{name}.{method}": weight for name in _in_sight(region, node) for method in methods}
+
+
+def _in_sight(region: Region, node: ast.expr) -> list[str]:
+    """Variables that may be meant at a node, and attributes of `self`."""
+    attributes = (f"self.{name}" for name in region.scope.facts.attributes[0]["self"])
+    return [name for name in (*region.scope.variables(node), *attributes) if name not in ("self", "cls")]
 
 
 def _with_method(
@@ -211,10 +216,8 @@ def _joined(region: Region, node: ast.Constant) -> Iterator[Draft]:
     """A string that lost what it joins."""
     if isinstance(region.parent(node), ast.Attribute | ast.Expr):
         return
-    attributes = (f"self.{name}" for name in region.scope.facts.attributes[0]["self"])
-    for name in [*region.scope.variables(node), *attributes]:
-        if name not in ("self", "cls"):
-            yield region.swap(node, f"{region.text(node)}.join({name})", "add method call", 0.2)
+    for name in _in_sight(region, node):
+        yield region.swap(node, f"{region.text(node)}.join({name})", "add method call", 0.2)
 
 
 def _called(region: Region, node: ast.Attribute | ast.Name) -> Iterator[Draft]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from coder.repair.edits.base import LOOPS, Draft, Region, short
 from coder.repair.edits.conditions import guards
+from coder.repair.module import is_store
 from coder.repair.source import FunctionNode
 
 _ENDS = (ast.Return, ast.Break, ast.Continue, ast.Raise)
@@ -116,7 +117,7 @@ def _declarations(region: Region, at: ast.stmt) -> Iterator[tuple[str, float]]:
 
 
 def _set(nodes: Iterable[ast.AST]) -> set[str]:
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return {node.id for node in nodes if is_store(node)}
 
 
 def _attributes(region: Region) -> Iterator[tuple[str, float]]:

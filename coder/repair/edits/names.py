@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region, spelled_alike
+from coder.repair.module import like_an_exception
 from coder.repair.scope import BUILTINS, METHODS
 
 # Functions that are taken for each other.
@@ -148,7 +149,7 @@ def _attribute(region: Region, node: ast.Attribute) -> Iterator[Draft]:
 
 def _exceptions(region: Region) -> list[str]:
     """Names of exceptions: those that the failing tests expect, the file's own, then builtins."""
-    own = [name for name in region.scope.functions if name.endswith(("Error", "Exception"))]
+    own = [name for name in region.scope.functions if like_an_exception(name)]
     return list(dict.fromkeys([*region.hints.exceptions, *own, *region.scope.facts.raised, *EXCEPTIONS]))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from coder.repair.edits.base import LOOPS, Draft, Region, short
 from coder.repair.edits.insertions import defaults, inserted, results
+from coder.repair.module import like_an_exception
 
 
 def propose(region: Region) -> Iterator[Draft]:
@@ -161,11 +162,11 @@ def _exchange(region: Region, statement: ast.stmt) -> Iterator[Draft]:
     match statement:
         case ast.Expr(value=ast.Call(func=ast.Name(id="print"), args=[ast.expr() as told])):
             yield region.replace(start, end, f"return {region.text(told)}", "statement keyword", 1)
-        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if name.endswith(("Error", "Exception")):
+        case ast.Expr(value=ast.Call(func=ast.Name(id=name))) if like_an_exception(name):
             yield region.replace(start, start, "raise ", "statement keyword", 4)
         case ast.Expr(value=ast.Call(func=ast.Name(), args=[ast.Name(id=name), *_])):
             yield region.replace(start, start, f"{name} = ", "statement keyword", 1)
-        case ast.Return(value=ast.Call(func=ast.Name(id=name)) as error) if name.endswith(("Error", "Exception")):
+        case ast.Return(value=ast.Call(func=ast.Name(id=name)) as error) if like_an_exception(name):
             yield region.replace(start, region.source.outer_span(error)[0], "raise ", "statement keyword", 4)
         case ast.Expr(value=ast.Yield(value=ast.expr() as value)):
             for word in ("return ", "yield from "):
