@@ -169,3 +169,12 @@ def test_users_are_never_told_that_a_patch_is_correct(room: str) -> None:
             if isinstance(text, str) and re.search(r"(?i)\b(in)?correct(ly)?\b", text):
                 claims.append(f"{name_of(path)}:{node.lineno} {text!r}")
     assert claims == []
+
+
+def test_trees_are_built_by_one_thread_at_a_time() -> None:
+    """All through `sandbox.trees`, but for what runs in the jail or in the only thread of a program."""
+    alone = ("sandbox/testing/inside/", "sandbox/hostile/", "sandbox/trees.py")
+    for room in ("coder", "lsp", "sandbox"):
+        for path in sorted((ROOT / room).rglob("*.py")):
+            name = path.relative_to(ROOT).as_posix()
+            assert name.startswith(alone) or "ast.parse(" not in path.read_text(), name

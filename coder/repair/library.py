@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 
 from coder.repair.module import Module, read_module
+from sandbox.trees import parse
 
 
 class Library:
@@ -58,7 +58,7 @@ class Library:
             return None
         if path not in self._read:
             try:
-                module = read_module(ast.parse(self._files[path]))
+                module = read_module(parse(self._files[path]))
                 module.path = path
                 self._read[path] = module
             except SyntaxError:

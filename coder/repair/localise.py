@@ -18,6 +18,7 @@ from coder.repair.edits.base import Hints
 from coder.repair.files import AnyFunction
 from coder.repair.source import FunctionNode, Source
 from sandbox.testing.report import Baseline, TestReport
+from sandbox.trees import parse
 
 # A line of the traceback counts that much more than its Ochiai score says; the innermost frame in the code most.
 TRACEBACK = 1.3
@@ -164,7 +165,7 @@ def hints(texts: Iterable[str], failing: Iterable[TestReport]) -> Hints:
     exceptions: dict[str, None] = {}
     for text in texts:
         try:
-            tree = ast.parse(text)
+            tree = parse(text)
         except SyntaxError:
             continue
         for node in ast.walk(tree):

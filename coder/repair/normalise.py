@@ -13,6 +13,7 @@ from coder.patch import Edit, Proposal, apply_edits
 from coder.repair.files import AnySource
 from coder.repair.languages import normalise as trees
 from coder.repair.languages.tree import TreeSource
+from sandbox.trees import parse
 
 _NEGATED: dict[type, type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -113,7 +114,7 @@ def _fingerprint(text: str) -> bytes | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            tree = ast.parse(text)
+            tree = parse(text)
             compile(tree, "<candidate>", "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError):
             return None

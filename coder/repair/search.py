@@ -28,6 +28,7 @@ from coder.repair.source import Source
 from coder.repair.telling import localized, validation
 from sandbox.testing.protected import is_protected
 from sandbox.testing.report import Oracle, Trial
+from sandbox.trees import parse as parse_tree
 
 # Where a model ranks, the prover waits for the first ordered candidates, for at most this share of the time.
 WAIT_SHARE = 0.1
@@ -253,7 +254,7 @@ def _test_texts(context: RepairContext) -> Iterator[str]:
         if text is None:
             continue
         try:
-            tree = ast.parse(text)
+            tree = parse_tree(text)
         except SyntaxError:
             continue
         names = {node.rpartition("::")[2].partition("[")[0] for node in context.targets if node.startswith(path)}

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from coder.repair.text import Text
+from sandbox.trees import expression, parse
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 ATOM = 14
@@ -42,7 +43,7 @@ class Source(Text):
 
     def __init__(self, path: str, text: str) -> None:
         super().__init__(path, text)
-        self.tree = ast.parse(text)
+        self.tree = parse(text)
         self.parents: dict[ast.AST, ast.AST] = {
             child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
         }
@@ -215,7 +216,7 @@ class Source(Text):
 def binding(text: str) -> int:
     """How tightly an expression's text keeps together: ATOM when nothing can tear it apart."""
     try:
-        node = ast.parse(text, mode="eval").body
+        node = expression(text)
     except SyntaxError:
         return ATOM
     if node.col_offset > 0:

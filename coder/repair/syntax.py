@@ -6,6 +6,8 @@ import ast
 import codeop
 import warnings
 
+from sandbox.trees import BUILDING
+
 _FLAGS = ast.PyCF_ONLY_AST | codeop.PyCF_ALLOW_INCOMPLETE_INPUT  # type: ignore[attr-defined]
 _UNFINISHED = ("incomplete input", "expected an indented block", "expected 'except' or 'finally' block")
 
@@ -15,7 +17,8 @@ def viable(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(text, "gate", "exec", _FLAGS, True)
+            with BUILDING:
+                compile(text, "gate", "exec", _FLAGS, True)
     except SyntaxError as error:
         # Only what is wrong at the very end can still come right.
         at_end = (error.lineno or 0) > text.rstrip("\n").count("\n")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from coder.patch import Edit, Span, apply_edits
 from coder.repair.source import FunctionNode, Source
 from coder.verbs.scopes import Unclear, uses
+from sandbox.trees import parse
 
 _DEFINED = re.compile(r"(?:async\s+def|def|class)\s+")
 _PLAIN = frozenset("abc contextlib functools typing typing_extensions".split())
@@ -21,7 +22,7 @@ def renamed(source: Source, nodes: Sequence[ast.AST], old: str, new: str, scope:
     spans = {_place(source, node, old) for node in nodes}
     edits = [Edit(Span(source.path, start, start + len(old)), new) for start in sorted(spans)]
     try:
-        after = ast.parse(apply_edits(source.text, edits))
+        after = parse(apply_edits(source.text, edits))
     except SyntaxError:
         raise Unclear(f"{source.path} would not parse") from None
     walked, numbers = list(ast.walk(after)), _numbers(source.tree)

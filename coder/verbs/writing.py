@@ -21,6 +21,7 @@ from coder.failure import Failure
 from coder.patch import Proposal, apply_edits
 from coder.verbs.asked import Wish
 from coder.verbs.project import Found, Project
+from sandbox.trees import parse
 
 if TYPE_CHECKING:
     from coder.completion.functions import Stub
@@ -91,7 +92,7 @@ class Author:
         before = self._again(f"rewritten {self.goal}".strip(), top) + indentation
         old, wanted = _shape(self.found.body), self._wanted()
         for body in self._bodies(before, source.text[end:].replace("\r\n", "\n"), stub, Nothing()):
-            new = ast.parse(textwrap.dedent(indentation + body)).body
+            new = parse(textwrap.dedent(indentation + body)).body
             if _shape(new) != old and wanted <= _names(new):
                 yield self.found.proposal(self.project, stub.start, end, body, f"rewrite {self.found.qualified}")
 
@@ -201,7 +202,7 @@ def _parses(text: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True

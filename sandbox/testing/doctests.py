@@ -7,6 +7,8 @@ import doctest
 from collections import Counter
 from collections.abc import Iterator
 
+from sandbox.trees import parse
+
 
 def lost(before: str, after: str) -> list[str]:
     """The examples of a Python file that its new text no longer has, or has with another answer; their sources."""
@@ -17,7 +19,7 @@ def lost(before: str, after: str) -> list[str]:
 def _examples(text: str) -> Iterator[tuple[str, str]]:
     """What is typed and what is wanted."""
     try:
-        tree = ast.parse(text.lstrip("\ufeff"))
+        tree = parse(text.lstrip("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):

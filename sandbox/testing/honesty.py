@@ -19,6 +19,7 @@ from sandbox.testing.findings import Findings, top_modules
 from sandbox.testing.imports import importable
 from sandbox.testing.protected import is_protected
 from sandbox.testing.report import relative
+from sandbox.trees import parse
 from sandbox.working_copy import WorkingCopy
 
 
@@ -75,7 +76,7 @@ def _tree(text: str) -> ast.Module | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return ast.parse(text.lstrip("\ufeff"))
+            return parse(text.lstrip("\ufeff"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

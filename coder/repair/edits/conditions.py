@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from coder.repair.edits.base import Draft, Region
+from sandbox.trees import expression
 
 
 def propose(region: Region) -> Iterator[Draft]:
@@ -152,7 +153,7 @@ def _clones(region: Region, node: ast.BoolOp | ast.Compare) -> Iterator[Draft]:
 def _unparsed(text: str) -> str | None:
     """An expression as it is written plainly; None where it is none."""
     try:
-        return ast.unparse(ast.parse(f"({text})", mode="eval"))
+        return ast.unparse(expression(f"({text})"))
     except SyntaxError:
         return None
 
