@@ -33,9 +33,8 @@ def memory(axes: Any, rows: Rows) -> None:
     """Bits of a name that is defined elsewhere, by how much of the repository was read and by what remembers it."""
     for way in dict.fromkeys(row["predicted by"] for row in rows):
         found = [row for row in rows if row["predicted by"] == way]
-        read = [float(row["tokens read"].replace(",", "")) for row in found]
+        read = [row["tokens read"] for row in found]
         axes.plot(read, [float(row["bits per token of names defined elsewhere"]) for row in found], "o-", label=way)
-    axes.set_xscale("symlog", linthresh=1000)
     axes.set(xlabel="tokens of the repository that were read", ylabel="bits per token of names defined elsewhere")
     axes.legend(frameon=False)
 

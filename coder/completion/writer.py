@@ -84,11 +84,13 @@ class Writer:
 
     def __init__(self, model: Any, tokenizer: Any, knowledge: Knowledge) -> None:
         from model.decoding.healing import speller_of
+        from model.threads import Threads
 
         self.tokenizer = tokenizer
         self.knowledge = knowledge
         self._model = model
         self._snapshots = Snapshots(model)
+        self._threads = Threads()
         speller_of(tokenizer)  # made now, not at the first keystroke
 
     def clear(self) -> None:
@@ -107,6 +109,7 @@ class Writer:
         """Reads ahead: a later completion below or in this text begins with less to read."""
         tokens = self._tokens(prompt)[0]
         if tokens:
+            self._threads.fit()
             self._snapshots.read(tokens[:-1], cancel)
 
     def write(
@@ -132,6 +135,7 @@ class Writer:
         tokens, forced = self._tokens(prompt)
         if not tokens:
             return None
+        self._threads.fit()
         below = situation.after[len(situation.line_after) + 1 :]
         # Without the last line's end: it would say how this very place goes on, cut off from its indentation.
         above = situation.before[: len(situation.before) - len(situation.line_before)].rstrip()
