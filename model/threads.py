@@ -8,49 +8,63 @@ their number.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from pathlib import Path
 
 import torch
 
-_STAT = Path("/proc/stat")
+_PROC = Path("/proc")
 _BUSY = (0, 1, 2, 5, 6, 7)  # user, nice, system, irq, softirq, steal: man 5 proc
+_OF_A_THREAD = (11, 12)  # user and system, counted from behind its name
+_TICKS = os.sysconf("SC_CLK_TCK")
 LEAST = 0.1  # seconds that are looked back on at least: ten of the kernel's ticks
 
 
 class Threads:
-    """Looks at what this process and the others used of the processor since it last looked."""
+    """Looks at what others used of the processor since it last looked: other processes, and this one's own Python
+    threads but for the one that asks."""
 
-    def __init__(self, stat: Path = _STAT) -> None:
-        self._stat = stat
+    def __init__(self, proc: Path = _PROC) -> None:
+        self._proc = proc
         self._most = torch.get_num_threads()
         self._free = self._cores = len(os.sched_getaffinity(0))
-        self._seen: tuple[float, float, float] | None = None
-        self.free()
+        self._seen = self._used()
 
     def free(self) -> int:
         """The cores that others left free since the last look, at least one; all where that cannot be known."""
-        now, own, busy = time.monotonic(), time.process_time(), self._busy()
-        if busy is None:
+        used, seen = self._used(), self._seen
+        if used is None or seen is None:
             return self._cores
-        if self._seen is None:
-            self._seen = now, own, busy
-        then, before, was = self._seen
-        if now - then >= LEAST:
-            others = max(busy - was - (own - before), 0.0) / (now - then)
+        now, before = used[0], seen[0]
+        if now - before >= LEAST:
+            others = max(used[1] - seen[1], 0.0) / (now - before)
             elsewhere = (os.cpu_count() or self._cores) - self._cores  # cores that others may use and this may not
             self._free = max(1, self._cores - round(max(others - elsewhere, 0.0)))
-            self._seen = now, own, busy
+            self._seen = used
         return self._free
 
     def fit(self) -> None:
         """Gives torch so many threads, and no more than it had at first, in the thread that asks."""
         torch.set_num_threads(min(self.free(), self._most))
 
-    def _busy(self) -> float | None:
-        """Seconds that all cores together were in use since the machine began; None where the kernel does not say."""
+    def _used(self) -> tuple[float, float] | None:
+        """The time, and the seconds of all cores that others had until then; None where the kernel does not say."""
+        now, own = time.monotonic(), time.process_time()
         try:
-            ticks = self._stat.read_text().split("\n", 1)[0].split()[1:]
-            return sum(int(ticks[number]) for number in _BUSY) / os.sysconf("SC_CLK_TCK")
+            ticks = (self._proc / "stat").read_text().split("\n", 1)[0].split()[1:]
+            busy = sum(int(ticks[number]) for number in _BUSY) / _TICKS
         except (OSError, ValueError, IndexError):
             return None
+        return now, busy - own + sum(map(self._used_by, threading.enumerate()))
+
+    def _used_by(self, thread: threading.Thread) -> float:
+        """Seconds that another Python thread of this process used; 0 of the one that asks, and of one that is gone."""
+        if thread is threading.current_thread():
+            return 0.0
+        try:
+            text = (self._proc / "self" / "task" / str(thread.native_id) / "stat").read_text()
+            fields = text.rpartition(")")[2].split()
+            return sum(int(fields[number]) for number in _OF_A_THREAD) / _TICKS
+        except (OSError, ValueError, IndexError):
+            return 0.0
