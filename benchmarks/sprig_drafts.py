@@ -148,7 +148,6 @@ def rows_of(kept: Sequence[dict], kinds: Sequence[str]) -> list[tuple[str, ...]]
 
 
 def main() -> None:
-    import torch
 
     from benchmarks.encoded import packages
     from model.sprig import Sprig
@@ -218,8 +217,8 @@ def main() -> None:
         rows,
         f"Continuing: {WRITTEN} tokens after {CONTEXT}, chosen by the trunk, greedy. Rewriting: behind a function, the "
         f"same function with one argument renamed, up to {REWRITTEN} tokens; this text is given, the trunk does not "
-        f"choose it. From packages kept from training ({', '.join(found)}); "
-        f"{torch.get_num_threads()} threads; speed: median of plain decoding's seconds over the way's.",
+        f"choose it. From packages kept from training ({', '.join(found)}). Speed: median of plain decoding's seconds "
+        "over the way's.",
         "python -m benchmarks.sprig_drafts --timed",
     )
 
