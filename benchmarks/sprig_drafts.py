@@ -148,7 +148,6 @@ def rows_of(kept: Sequence[dict], kinds: Sequence[str]) -> list[tuple[str, ...]]
 
 
 def main() -> None:
-
     from benchmarks.encoded import packages
     from model.sprig import Sprig
     from model.weights import block_side_files
