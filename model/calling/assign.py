@@ -20,10 +20,11 @@ _ENOUGH = 1.6  # what an optional parameter's value has to score
 _PHRASE = 2.5  # what it has to score where its form alone makes it no value
 _CERTAIN = 3.0  # a run of words that scores more is the value;
 _DOUBT = 1.0  # of others the model chooses among those whose scores are this close
+_COUNT = 2.0  # how little a number in letters is a value where digits will do: "two cars, one of 10 and one of 20"
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.0  # how much less than the first the others of a row may score
-_FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only".split()))
+_FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only want need provide".split()))
 _PLACE = frozenset(
     map(stem, "location city place country state region area address origin destination start end".split())
 )
@@ -92,6 +93,8 @@ def assign(
             row += _beside(found, [one for other, one in table if other is slot], text, used)
             used += [one.mention for one in row[1:]]
         chosen[slot.path] = sorted(row, key=lambda one: one.mention.start)
+    _settle(chosen, table)
+    used = [one.mention for found in chosen.values() for one in found]
     for slot in slots:
         if len(chosen.get(slot.path, ())) == 1:
             [first] = chosen[slot.path]
@@ -103,6 +106,24 @@ def assign(
                     others.append(one.value)
             chosen[slot.path] = [replace(first, others=tuple(others[:_MOST]))]
     return chosen
+
+
+def _settle(chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Slot, Found]]) -> None:
+    """Lets a slot take another's only value where the two are better served together."""
+    for slot, found in table:
+        mine = chosen.get(slot.path, [])
+        losers = [path for path, row in chosen.items() if path != slot.path and meets(found.mention, [one.mention for one in row])]
+        if len(mine) > 1 or len(losers) != 1 or len(chosen[losers[0]]) > 1:
+            continue
+        [path], [lost] = losers, chosen[losers[0]]
+        if lost.mention.parts:
+            continue
+        others = [one.mention for other, row in chosen.items() if other not in (path, slot.path) for one in row]
+        free = (one for owner, one in table if owner.path == path and not meets(one.mention, [*others, found.mention]))
+        instead = next(free, None)
+        before = lost.score + sum(one.score for one in mine)
+        if mine and instead and not meets(found.mention, others) and found.score + instead.score > before + 0.1:
+            chosen[slot.path], chosen[path] = [found], [instead]
 
 
 def _beside(first: Found, fitting: Sequence[Found], text: Text, used: Sequence[Mention]) -> list[Found]:
@@ -131,8 +152,17 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         return _of_enum(slot, text)
     if slot.kind == "boolean":
         return _of_boolean(slot, text, about)
-    numbers = [one for one in text.mentions if one.kind == "number"]
+    if slot.kind == "array" and "enum" in (items := slot.schema.get("items") or {}):
+        chosen: list[Found] = []
+        for one in sorted(_of_enum(replace(slot, schema=items), text), key=lambda one: -one.score):
+            if not meets(one.mention, [other.mention for other in chosen]):
+                chosen.append(one)
+        values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
+        return [Found(values, chosen[0].score, chosen[0].mention)] if chosen else []
     alike = [one for one in slots if one.numeric]
+    numbers = [one for one in text.mentions if one.kind == "number"]
+    digits = [one for one in numbers if not one.spelt]
+    enough = len(digits) >= sum(one.required for one in alike)
     choices = {str(name).casefold() for one in slots if "enum" in one.schema for name, _ in named_values(one.schema)}
     found = []
     for mention in text.mentions:
@@ -142,7 +172,9 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         value, form = fitting
         score = form + _labels(slot, mention, text) - _ELSEWHERE * (str(mention.value).casefold() in choices)
         if slot.numeric:  # where nothing else tells them apart, the first number is for the first slot
-            at = numbers.index(mention)
+            counted = mention.spelt and enough
+            score -= _COUNT * (counted and slot.required)
+            at = (numbers if counted or not enough else digits).index(mention)
             score -= 0.05 * abs(alike.index(slot) - at % len(alike)) + 0.001 * at
         else:
             score -= 0.0005 * mention.start
@@ -186,7 +218,10 @@ def _said(text: Text) -> set[str]:
 
 def _of_boolean(slot: Slot, text: Text, about: frozenset[str]) -> list[Found]:
     """True where the text has a word of the slot's name that the tool itself has not; false where it is denied."""
-    own = set(stems(slot.name)) - about - _FLAGS
+    parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", slot.name)}
+    own = set(stems(slot.name)) - _FLAGS
+    if not parts & _FLAGS:  # `include_tax` is about the tax, whatever the tool says that it includes
+        own -= about
     hit = next((place for place in text.words if place[2] in own), None)
     if hit is None:
         return []

@@ -14,7 +14,7 @@ from typing import Literal
 from model.calling.dates import dates, times
 from model.calling.words import LIGHT
 
-Kind = Literal["number", "quoted", "name", "code", "date", "time", "list", "phrase"]
+Kind = Literal["number", "quoted", "name", "code", "date", "time", "list", "phrase", "rest"]
 
 _LONGEST = 6  # words of a phrase
 _WORDS = {
@@ -54,6 +54,7 @@ _BESIDE = re.compile(
     r"|(?<=\d)\s\w+(?:,?\sand\s|,\s)",
     re.IGNORECASE,
 )  # what may stand between values of one row
+_REST = re.compile(r"(?::\s+|\s[-–]\s)(?=\S)(.{3,400})\Z", re.DOTALL)  # what is announced, up to the end
 _BREAK = LIGHT | frozenset(
     "over under near around after before during without within through per not no same "
     "another other following next last past".split()
@@ -87,6 +88,7 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     codes = [Mention(*hit.span(), "code", hit[0]) for hit in _CODE.finditer(text) if not _MEASURE.fullmatch(hit[0])]
     codes = [one for one in codes if not _within(one, taken)]
     found += codes
+    found += [Mention(*hit.span(1), "rest", hit[1].strip()) for hit in _REST.finditer(text) if not _holds(hit, quoted)]
     found += [_list(hit) for hit in _BRACKETED.finditer(text)]
     found += [one for one in _numbers(text) if not _within(one, [*taken, *codes])]
     found += [one for one in _names(text) if not _within(one, taken)]
@@ -98,6 +100,11 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
 
 def _within(one: Mention, others: list[Mention]) -> bool:
     return any(other.start <= one.start and one.end <= other.end for other in others)
+
+
+def _holds(hit: re.Match[str], quoted: list[Mention]) -> bool:
+    """Whether quoted text is in what a match announces, or the match in quoted text."""
+    return any(one.start < hit.end() and hit.start() < one.end for one in quoted)
 
 
 def meets(one: Mention, others: Sequence[Mention]) -> bool:
@@ -135,7 +142,8 @@ def _sequences(text: str, found: list[Mention]) -> Iterator[Mention]:
         for one in items[at + 1 :]:
             if one.kind == first.kind and _BESIDE.fullmatch(text, row[-1].end, one.start):
                 row.append(one)
-        if len(row) > 1:
+        placed = len(row) == 2 and first.kind == "name" and text[first.end : row[1].start].strip() == ","
+        if len(row) > 1 and not placed:  # a name, and where that is, are one
             yield Mention(first.start, row[-1].end, "list", [one.value for one in row], parts=tuple(row))
 
 

@@ -148,7 +148,11 @@ def _calls(
         required = [slot for slot in one.slots if slot.required]
         said = {path: found for call in (*earlier, *calls) for path, found in call.values.items()}
         poor = [slot.path for slot in required if slot.path not in values or values[slot.path][0].score < _POOR]
-        values |= {path: [said[path]] for path in poor if path in said and (path not in values or said[path].solid)}
+        values |= {
+            path: [said[path]]
+            for path in poor
+            if path in said and (path not in values or (said[path].solid and not values[path][0].solid))
+        }
         lacking = [slot for slot in required if slot.path not in values]
         if lacking and part != whole:
             values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
@@ -165,14 +169,17 @@ def _parts(one: _Candidate, region: str, today: datetime.date | None) -> list[st
 
     def scores(text: str) -> dict[tuple[str, ...], float]:
         found = one.values(text, today, several=False)
-        return {path: first.score for path, (first, *_) in found.items() if first.solid}
+        solid = {path: first for path, (first, *_) in found.items() if first.solid}
+        return {path: first.score for path, first in solid.items() if path not in rows or first.mention.kind == "list"}
+
+    rows = {slot.path for slot in one.slots if slot.kind == "array"}  # another for a row begins no call
 
     parts: list[str] = []
     for clause in _CLAUSE.split(region):
         if parts:
             own, taken, joined = scores(clause), scores(parts[-1]), scores(f"{parts[-1]} {clause}")
-            again = [score for path, score in own.items() if path in taken]
-            if sum(joined.values()) >= sum(taken.values()) + sum(again) - 0.5 * len(again):
+            again = sum(max(score / 2, score - 0.5) for path, score in own.items() if path in taken)
+            if sum(joined.values()) >= sum(taken.values()) + again:
                 parts[-1] += f" {clause}"
                 continue
         parts.append(clause)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -46,11 +47,17 @@ def slots_of(tool: Tool) -> list[Slot]:
     """The leaves of the tool's schema: what holds no listed properties of its own."""
     slots = _leaves(tool.parameters, (), True, dict(synonyms(tool.description)))
     shared = [word for slot in slots for word in slot.weights]
-    divided = any(_WIDER & set(stems(slot.name)) for slot in slots)
+    apart = any(_WIDER & set(stems(slot.name)) for slot in slots)
     return [
-        replace(slot, divided=divided, weights={word: told / shared.count(word) for word, told in slot.weights.items()})
+        replace(slot, divided=apart or _alone(slot), weights={word: told / shared.count(word) for word, told in slot.weights.items()})
         for slot in slots
     ]
+
+
+def _alone(slot: Slot) -> bool:
+    """Whether a place is asked for without the one that it lies in."""
+    wider = _WIDER & set(stems(described(slot.schema))) or re.search(r"[a-z], [A-Z]", described(slot.schema))
+    return stem("city") in stems(slot.name) and not wider
 
 
 def _leaves(
@@ -69,7 +76,8 @@ def _leaves(
         weights = dict.fromkeys(stems(description), _DESCRIPTION)
         weights |= dict.fromkeys(stems(" ".join(here).replace("-", " ")), _NAME)
         said = {words.casefold(): value for words, value in (*meanings.items(), *synonyms(description))}
-        found.append(Slot(here, one, asked, weights, examples(description) | said))
+        known = examples(description) | said
+        found.append(Slot(here, one, asked, weights, {" ".join(map(stem, key.split())): known[key] for key in known} | known))
     return found
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from model.calling.codes import country, currency, language
 from model.calling.mentions import Mention
 from model.calling.slots import Slot, described
 from model.calling.units import same_unit
@@ -21,7 +22,9 @@ _RATE = frozenset(
 )
 _TITLED = frozenset(map(stem, "name title company person city country location place species artist author".split()))
 _WRITTEN = frozenset(map(stem, "text content contents body code new old message summary script patch prompt".split()))
+_COUNTS = frozenset(map(stem, "count num number limit quantity".split()))
 _DATE = stem("date")
+_FROM, _TO = frozenset(map(stem, "from base source".split())), frozenset(map(stem, "to target destination".split()))
 _DATE_FORMS = {
     "YYYY-MM-DD": "%Y-%m-%d",
     "MM/DD/YYYY": "%m/%d/%Y",
@@ -29,7 +32,9 @@ _DATE_FORMS = {
     "MM-DD-YYYY": "%m-%d-%Y",
     "DD-MM-YYYY": "%d-%m-%Y",
 }
-_FORMS = {"quoted": 2.0, "name": 1.0, "code": 0.3, "phrase": -0.8}
+_UNITS = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+(?:\^?\d|[²³])?)?|°\w|%")  # `m/s` is one
+_UNIT = re.compile(rf"\s?-?({_UNITS.pattern})")
+_FORMS = {"quoted": 2.0, "name": 1.0, "code": 0.3, "phrase": -0.8, "rest": -0.5}
 
 
 def value_of(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
@@ -57,10 +62,9 @@ def _number(slot: Slot, mention: Mention, text: str) -> tuple[Any, float] | None
     if mention.money:
         score += 1.0 if _MONEY & slot.weights.keys() else -0.3
     if mention.spelt:
-        score -= 0.8  # perhaps no quantity: "one of them"
-    unit = re.match(r"\s?-?([^\W\d_]+|°\w|%)", text[mention.end :])
-    names = re.findall(r"[^\W\d_]+", f"{description} {slot.name}")
-    if unit and any(same_unit(unit[1], name) for name in names):
+        score += 2.4 if _COUNTS & set(stems(slot.name)) else -0.8  # perhaps no quantity: "one of them"
+    unit = _UNIT.match(text, mention.end)
+    if unit and any(same_unit(unit[1], name) for name in _UNITS.findall(f"{description} {slot.name}")):
         score += 1.2
     return _whole(value), score
 
@@ -80,15 +84,16 @@ def _array(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tu
         values = [_whole(one) for one in mention.value] if isinstance(mention.value, list) else []
         return [str(one) if single.kind == "string" else one for one in values], 2.5
     members = [_member(single, part, text, about) for part in mention.parts]
-    if None in members:
+    if None in members and ("enum" not in single.schema or not any(members)):
         return None
     return [one[0] for one in members if one], 1.0 + max(one[1] for one in members if one)
 
 
 def _member(single: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
     if "enum" in single.schema:
-        names = {name.casefold(): value for name, value in named_values(single.schema)}
-        value = names.get(str(mention.value).casefold())
+        said = set(stems(str(mention.value)))
+        named = ((set(stems(name)), value) for name, value in named_values(single.schema))
+        value = next((value for name, value in named if name and name <= said), None)
         return None if value is None else (value, 2.0)
     return value_of(single, mention, text, about)
 
@@ -109,8 +114,15 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
         return str(_whole(value)), score + (1.0 if _IDENTIFIER & own else -2.0)
     if not isinstance(value, str):
         return None
-    if value.casefold() in slot.vocabulary:
-        return slot.vocabulary[value.casefold()], score + 3.0
+    words = [stem(word) for word in re.findall(r"[^\W\d_]+", value)]
+    spelt = "" if re.search(r"\d", value) else " ".join(words)
+    known = slot.vocabulary.get(value.casefold(), slot.vocabulary.get(spelt))
+    if known is not None:
+        return known, score + 3.0
+    if (code := _coded(own, value, description)) is not None:
+        paid = bool(re.search(r"\d\s?$", text[: mention.start]))  # `5 euros` are what is changed, not into what
+        role = (paid - 0.5) * (bool(_FROM & own) - bool(_TO & own))
+        return code, score + 2.5 + 0.5 * value.count(" ") + role
     score += 1.0 if mention.kind == "code" and _IDENTIFIER & own else _FORMS[mention.kind]
     if re.search(r"\d\s?$", text[: mention.start]):  # what is counted, or the unit
         score += 2.5 if "unit" in own and " " not in value else -2.0
@@ -118,14 +130,25 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
         score += 0.7
     if mention.kind == "name" and "," in value:
         score += -0.6 if slot.divided else 0.4
+    if mention.kind == "rest":
+        return value, score + 3.0 * bool(_WRITTEN & slot.weights.keys())
     if mention.kind != "quoted" and _WRITTEN & own:
         score -= 2.5  # new text is seldom said word for word
     if mention.kind == "phrase":
         score += _phrase(slot, mention, text, value)
-    words = [stem(word) for word in re.findall(r"[^\W\d_]+", value)]
     if mention.kind != "quoted" and words and all(word in about or word in slot.weights for word in words):
         score -= 1.5
     return value, score
+
+
+def _coded(own: set[str], value: str, description: str) -> str | None:
+    """What stands for the value where parameters of such a name are written in a form of their own."""
+    if stem("currency") in own:
+        return currency(value)
+    if stem("country") in own:
+        return country(value)
+    short = re.search(r"\bcode\b|\bISO\b|['\"(][a-z]{2}['\")]", description)
+    return language(value) if stem("language") in own and short else None
 
 
 def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
@@ -133,6 +156,8 @@ def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
     named after something, as in `the London office`."""
     begins = not re.search(r"[\w,]\s*$", text[: mention.start])
     if begins or re.match(r"\d|(?:one|two|three|four|five|ten)\b", value):
+        return -1.5
+    if re.search(r"\s\S*\d|\d\S*\s", value):
         return -1.5
     named = re.match(r"[A-ZÀ-Þ]\w+\s([a-z]\w+)$", value)
     article = re.search(r"\b(?:the|a|an)\s$", text[: mention.start], re.IGNORECASE)

@@ -12,6 +12,7 @@ _EXAMPLES = re.compile(
     r"|\(([^()]+,[^()]+)\)",
     re.IGNORECASE,
 )
+_OR = re.compile(r",\s*(?![A-Z]{2}\b)(?:or\s|and\s)?|\s+(?:or|and)\s+|/")  # not within `Bonn, NW`
 _QUOTED = r"['\"]([^'\"\n]{1,40})['\"]"
 _SYNONYM = re.compile(
     rf"((?:{_QUOTED.replace('(', '(?:', 1)}(?:\s*(?:or|and|,)\s*)?)+)\s*(to|as|for|means)\s+['\"]?"
@@ -23,7 +24,7 @@ def examples(description: str) -> dict[str, str]:
     """Values that a description gives as examples, by their small letters."""
     found: dict[str, str] = {}
     for hit in _EXAMPLES.finditer(description):
-        for one in re.split(r",\s*(?:or\s|and\s)?|\s+(?:or|and)\s+|/", next(filter(None, hit.groups()), "")):
+        for one in _OR.split(next(filter(None, hit.groups()), "")):
             value = one.strip(" '\"“”`")
             if value and len(value) <= 30 and len(value.split()) <= 3 and value.casefold() != "etc":
                 found[value.casefold()] = value
