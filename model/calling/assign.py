@@ -86,15 +86,15 @@ def assign(
         least = -2.0 if slot.required else _PHRASE if doubtful else _ENOUGH
         if slot.path in chosen or found.score < least or meets(found.mention, used):
             continue
-        row = [found]
         used.append(found.mention)
-        waiting = (one for one in slots if one.required and one.path not in chosen and one is not slot)
-        if several and slot.kind != "array" and not any(_alike(one, slot) for one in waiting):
-            row += _beside(found, [one for other, one in table if other is slot], text, used)
-            used += [one.mention for one in row[1:]]
-        chosen[slot.path] = sorted(row, key=lambda one: one.mention.start)
+        chosen[slot.path] = [found]
     _settle(chosen, table)
     used = [one.mention for found in chosen.values() for one in found]
+    for slot in slots if several else ():
+        if slot.path in chosen and slot.kind != "array":
+            row = _beside(chosen[slot.path][0], [one for other, one in table if other is slot], text, used)
+            used += [one.mention for one in row]
+            chosen[slot.path] = sorted([*chosen[slot.path], *row], key=lambda one: one.mention.start)
     for slot in slots:
         if len(chosen.get(slot.path, ())) == 1:
             [first] = chosen[slot.path]

@@ -18,6 +18,7 @@ _CLAUSE = re.compile(
     r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|[a-z]+\s(?:the|a|an|me|if))\b)"
     r"|,\s(?=(?:one|for|another)\b)|(?<=\))\s(?=and\s\()"
 )  # where another call may begin
+_COMMA = re.compile(r",\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)")  # outside of quotes
 _SURE = 1.6  # relevance from which a tool is called without being demanded
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
 _NAMED = 0.3  # what a value says that the request labels
@@ -81,9 +82,10 @@ def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None
         own_values = any(_described(slot, values[slot.path][0]) for slot in slots if slot.path in values)
         spoken = bool(own.name & frozenset(said)) or own_values
         candidates.append(_Candidate(tool, own, slots, share + _fit(slots, values) + ordered, spoken))
+    parts = [part for one, clauses in _regions(candidates, whole) for part in _parts(one, clauses, today)]
     calls: list[Planned] = []
-    for one, region in _regions(candidates, whole):
-        calls += _calls(one, region, whole, today, calls)
+    for part in sorted(parts, key=lambda part: part.at):
+        calls += _calls(part, whole, today, calls)
     return calls
 
 
@@ -105,84 +107,104 @@ def _fit(slots: Sequence[Slot], values: Mapping[tuple[str, ...], Sequence[Found]
     return (_FILLED + _LACKING) * has / len(required) - _LACKING + named
 
 
-def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candidate, str]]:
-    """The tools that are asked for, each with the part of the request that is about it. A clause is about the tool that
-    it speaks of most, and about those whose own words it has."""
+def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candidate, list[tuple[int, str]]]]:
+    """The tools that are asked for, each with the clauses that are about it and their places among all. A clause is
+    about the tool that it speaks of most, and about those whose own words it has; one that is about several is divided
+    at its commas, if they part them."""
     best = max(candidates, key=lambda one: one.relevance)
     others = [
         frozenset().union(*(other.profile.about for other in candidates if other is not one)) for one in candidates
     ]
-    clauses = [clause for clause in _CLAUSE.split(whole) if clause.strip()]
-    owners: list[list[_Candidate]] = []
-    for clause in clauses:
+
+    def owner(clause: str) -> list[_Candidate]:
         said = frozenset(stems(clause))
         shares = relevance([one.profile for one in candidates], said)
-        owner = []
+        found = []
         for one, foreign, share in zip(candidates, others, shares):
             own = one.profile.name - foreign
             named = len(own & said) >= max(0.6 * len(own), 1)
             if one.relevance > _MINOR * best.relevance and (named or share == max(shares) >= _SPOKEN):
-                owner.append(one)
-        owners.append(owner or (owners[-1] if owners else []))
+                found.append(one)
+        return found
+
+    clauses = []
+    for clause in filter(str.strip, _CLAUSE.split(whole)):
+        pieces = _COMMA.split(clause)
+        apart = {one.tool.name for piece in pieces if len(found := owner(piece)) == 1 for one in found}
+        clauses += pieces if len(owner(clause)) > 1 and len(apart) > 1 else [clause]
+    owners: list[list[_Candidate]] = []
+    for clause in clauses:
+        owners.append(owner(clause) or (owners[-1] if owners else []))
     first = next(filter(None, owners), [best])
-    owners = [owner or first for owner in owners]  # what names no tool is about the one before
-    asked = list(dict.fromkeys(one.tool.name for owner in owners for one in owner))
+    owners = [found or first for found in owners]  # what names no tool is about the one before
+    asked = list(dict.fromkeys(one.tool.name for found in owners for one in found))
     if len(asked) == 1:
-        return [(best, whole)]
+        return [(best, list(enumerate(clauses)))]
     return [
-        (one, " ".join(clause for clause, owner in zip(clauses, owners) if one in owner))
+        (one, [(at, clause) for at, (clause, found) in enumerate(zip(clauses, owners)) if one in found])
         for name in asked
         for one in candidates
         if one.tool.name == name
     ]
 
 
-def _calls(
-    one: _Candidate, region: str, whole: str, today: datetime.date | None, earlier: Sequence[Planned]
-) -> list[Planned]:
+@dataclass(frozen=True)
+class _Part:
+    """What a request says for one call or several alike, and where it begins among the clauses."""
+
+    one: _Candidate
+    text: str
+    at: int
+
+
+def _calls(part: _Part, whole: str, today: datetime.date | None, earlier: Sequence[Planned]) -> list[Planned]:
     """The calls of one tool that a part of the request asks for. What one lacks is that of an earlier call, or else is
     looked for in the whole request."""
-    calls: list[Planned] = []
-    for part in _parts(one, region, today):
-        values = one.values(part, today)
-        required = [slot for slot in one.slots if slot.required]
-        said = {path: found for call in (*earlier, *calls) for path, found in call.values.items()}
-        poor = [slot.path for slot in required if slot.path not in values or values[slot.path][0].score < _POOR]
-        values |= {
-            path: [said[path]]
-            for path in poor
-            if path in said and (path not in values or (said[path].solid and not values[path][0].solid))
-        }
-        lacking = [slot for slot in required if slot.path not in values]
-        if lacking and part != whole:
-            values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
-            lacking = [slot for slot in lacking if slot.path not in values]
-        count = _count(required, values)
-        for at in range(count):
-            each = {path: found[at if len(found) == count else 0] for path, found in values.items()}
-            calls.append(Planned(one.tool, one.relevance, each, lacking, one.spoken))
-    return calls
+    one = part.one
+    values = one.values(part.text, today)
+    required = [slot for slot in one.slots if slot.required]
+    said = {path: found for call in earlier for path, found in call.values.items()}
+    poor = [slot.path for slot in required if slot.path not in values or values[slot.path][0].score < _POOR]
+    poor += [slot.path for slot in one.slots if slot.path not in values and _same_as(slot, part.text)]
+    values |= {
+        path: [said[path]]
+        for path in poor
+        if path in said and (path not in values or (said[path].solid and not values[path][0].solid))
+    }
+    lacking = [slot for slot in required if slot.path not in values]
+    if lacking and part.text != whole:
+        values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
+        lacking = [slot for slot in lacking if slot.path not in values]
+    count = _count(required, values)
+    rows = ({path: found[at if len(found) == count else 0] for path, found in values.items()} for at in range(count))
+    return [Planned(one.tool, one.relevance, row, lacking, one.spoken) for row in rows]
 
 
-def _parts(one: _Candidate, region: str, today: datetime.date | None) -> list[str]:
-    """The region divided where a slot that has its value gets another: there the next call begins."""
+def _same_as(slot: Slot, text: str) -> bool:
+    """Whether the text says that the slot has the value of an earlier call: `the same place`."""
+    after = re.findall(r"\bsame\s([^.,;?!]*)", text)
+    return any(set(stems(slot.name)) & set(stems(" ".join(words.split()[:4]))) for words in after)
+
+
+def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.date | None) -> list[_Part]:
+    """Clauses joined up to where a slot that has its value gets another: there the next call begins."""
+    rows = {slot.path for slot in one.slots if slot.kind == "array"}  # another for a row begins no call
 
     def scores(text: str) -> dict[tuple[str, ...], float]:
         found = one.values(text, today, several=False)
         solid = {path: first for path, (first, *_) in found.items() if first.solid}
         return {path: first.score for path, first in solid.items() if path not in rows or first.mention.kind == "list"}
 
-    rows = {slot.path for slot in one.slots if slot.kind == "array"}  # another for a row begins no call
-
-    parts: list[str] = []
-    for clause in _CLAUSE.split(region):
+    parts: list[_Part] = []
+    for at, clause in clauses:
         if parts:
-            own, taken, joined = scores(clause), scores(parts[-1]), scores(f"{parts[-1]} {clause}")
+            last = parts[-1]
+            own, taken, joined = scores(clause), scores(last.text), scores(f"{last.text} {clause}")
             again = sum(max(score / 2, score - 0.5) for path, score in own.items() if path in taken)
             if sum(joined.values()) >= sum(taken.values()) + again:
-                parts[-1] += f" {clause}"
+                parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
-        parts.append(clause)
+        parts.append(_Part(one, clause, at))
     return parts
 
 

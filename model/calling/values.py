@@ -13,7 +13,7 @@ from model.calling.mentions import Mention
 from model.calling.slots import Slot, described
 from model.calling.units import same_unit
 from model.calling.vocabulary import named_values
-from model.calling.words import stem, stems
+from model.calling.words import LIGHT, stem, stems
 
 _IDENTIFIER = frozenset(map(stem, "id identifier number code zip phone no postal ssn version account".split()))
 _MONEY = frozenset(map(stem, "amount price cost budget income revenue loan payment salary money dollar invest".split()))
@@ -33,6 +33,7 @@ _DATE_FORMS = {
     "DD-MM-YYYY": "%d-%m-%Y",
 }
 _UNITS = re.compile(r"[^\W\d_]+(?:/[^\W\d_]+(?:\^?\d|[²³])?)?|°\w|%")  # `m/s` is one
+_LIGHT_NEXT = re.compile(rf"\s(?:{'|'.join(sorted(LIGHT))})\b")
 _UNIT = re.compile(rf"\s?-?({_UNITS.pattern})")
 _FORMS = {"quoted": 2.0, "name": 1.0, "code": 0.3, "phrase": -0.8, "rest": -0.5}
 
@@ -157,9 +158,11 @@ def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
     begins = not re.search(r"[\w,]\s*$", text[: mention.start])
     if begins or re.match(r"\d|(?:one|two|three|four|five|ten)\b", value):
         return -1.5
-    if re.search(r"\s\S*\d|\d\S*\s", value):
+    torn = value[:1].isupper() and re.match(r"\s[A-Z]", text[mention.end :])  # a part of a name
+    if torn or re.search(r"\s\S*\d|\d\S*\s", value):
         return -1.5
-    named = re.match(r"[A-ZÀ-Þ]\w+\s([a-z]\w+)$", value)
+    whole = not re.match(r"\s[a-z]", text[mention.end :]) or _LIGHT_NEXT.match(text, mention.end)
+    named = re.match(r"[A-ZÀ-Þ]\w+\s([a-z]\w+)$", value) if whole else None
     article = re.search(r"\b(?:the|a|an)\s$", text[: mention.start], re.IGNORECASE)
     return 3.0 if named and article and stem(named[1]) not in slot.weights else 0.0
 
