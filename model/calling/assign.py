@@ -21,6 +21,7 @@ _PHRASE = 2.5  # what it has to score where its form alone makes it no value
 _CERTAIN = 3.0  # a run of words that scores more is the value;
 _DOUBT = 1.0  # of others the model chooses among those whose scores are this close
 _COUNT = 2.0  # how little a number in letters is a value where digits will do: "two cars, one of 10 and one of 20"
+_TIE = 0.25  # scores of two numbers that differ by less say nothing of which is whose
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.0  # how much less than the first the others of a row may score
@@ -45,7 +46,8 @@ class Found:
     @property
     def solid(self) -> bool:
         """Whether the form alone makes it a value."""
-        return self.mention.kind != "phrase" and not self.mention.parts and not self.mention.spelt and self.score >= 0.8
+        formed = self.mention.kind not in ("phrase", "rest") and not self.mention.parts and not self.mention.spelt
+        return formed and self.score >= (-0.3 if self.mention.kind == "number" else 0.8)
 
 
 class Text:
@@ -55,11 +57,11 @@ class Text:
         self.text = text
         self.mentions = mentions(text, today)
         self.words = [(hit.start(), hit.end(), stem(hit[0])) for hit in re.finditer(r"[^\W_]+", text)]
-        self._rows = [one.parts for one in self.mentions if one.parts]
+        self.rows = [one.parts for one in self.mentions if one.parts]
 
     def place(self, one: Mention) -> tuple[int, int] | None:
         """The row that holds the mention, as in `a, b and c`, and its number there; of several rows the longest."""
-        for row, parts in enumerate(self._rows):
+        for row, parts in enumerate(self.rows):
             for at, part in enumerate(parts):
                 if part.start <= one.start and one.end <= part.end:
                     return row, at
@@ -68,7 +70,7 @@ class Text:
     def before(self, one: Mention) -> Mention | None:
         """What stands before the mention in its row."""
         row, at = self.place(one) or (0, 0)
-        return self._rows[row][at - 1] if at else None
+        return self.rows[row][at - 1] if at else None
 
 
 def assign(
@@ -88,13 +90,20 @@ def assign(
             continue
         used.append(found.mention)
         chosen[slot.path] = [found]
+        waiting = (one for one in slots if one.required and one.path not in chosen)
+        if several and slot.kind != "array" and not any(_alike(one, slot) for one in waiting):
+            chosen[slot.path] += _beside(found, [one for other, one in table if other is slot], text, used)
+            used += [one.mention for one in chosen[slot.path][1:]]
     _settle(chosen, table)
+    _in_order(chosen, table, slots)
     used = [one.mention for found in chosen.values() for one in found]
     for slot in slots if several else ():
-        if slot.path in chosen and slot.kind != "array":
+        if len(chosen.get(slot.path, ())) == 1 and slot.kind != "array":
             row = _beside(chosen[slot.path][0], [one for other, one in table if other is slot], text, used)
             used += [one.mention for one in row]
-            chosen[slot.path] = sorted([*chosen[slot.path], *row], key=lambda one: one.mention.start)
+            chosen[slot.path] += row
+    for row in chosen.values():
+        row.sort(key=lambda one: one.mention.start)
     for slot in slots:
         if len(chosen.get(slot.path, ())) == 1:
             [first] = chosen[slot.path]
@@ -124,6 +133,25 @@ def _settle(chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Sl
         before = lost.score + sum(one.score for one in mine)
         if mine and instead and not meets(found.mention, others) and found.score + instead.score > before + 0.1:
             chosen[slot.path], chosen[path] = [found], [instead]
+
+
+def _in_order(
+    chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Slot, Found]], slots: Sequence[Slot]
+) -> None:
+    """Where two numbers would do as well in each other's place, they come in the order of the parameters."""
+    numeric = [slot for slot in slots if slot.numeric and len(chosen.get(slot.path, ())) == 1]
+    for at, first in enumerate(numeric):
+        for second in numeric[at + 1 :]:
+            [one], [other] = chosen[first.path], chosen[second.path]
+            if one.mention.start < other.mention.start:
+                continue
+            swapped = [
+                next((found for slot, found in table if slot is owner and found.mention is wanted), None)
+                for owner, wanted in ((first, other.mention), (second, one.mention))
+            ]
+            a, b = swapped
+            if a and b and a.score + b.score > one.score + other.score - _TIE:
+                chosen[first.path], chosen[second.path] = [a], [b]
 
 
 def _beside(first: Found, fitting: Sequence[Found], text: Text, used: Sequence[Mention]) -> list[Found]:
@@ -173,7 +201,7 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         score = form + _labels(slot, mention, text) - _ELSEWHERE * (str(mention.value).casefold() in choices)
         if slot.numeric:  # where nothing else tells them apart, the first number is for the first slot
             counted = mention.spelt and enough
-            score -= _COUNT * (counted and slot.required)
+            score -= _COUNT * (counted and slot.required) + 0.2 * (not slot.required)
             at = (numbers if counted or not enough else digits).index(mention)
             score -= 0.05 * abs(alike.index(slot) - at % len(alike)) + 0.001 * at
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from model.calling.assign import Found, Text, assign
 from model.calling.relevance import Profile, profile, relevance
@@ -15,10 +15,11 @@ from model.chat import Tool
 
 _CLAUSE = re.compile(
     r"(?<=[.?!;])\s+(?=[A-Z\"'])|\n+|,?\s(?=(?:and\s)?(?:then|also|another|finally|lastly|additionally|while|plus)\b)"
-    r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|[a-z]+\s(?:the|a|an|me|if))\b)"
-    r"|,\s(?=(?:one|for|another)\b)|(?<=\))\s(?=and\s\()"
+    r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|how|what|which|who|when|where|[a-z]+\s(?:the|a|an|me|if))\b)"
+    r"|,\s(?=(?:one|for|another|the\s(?:first|second|third|fourth|fifth|last|other))\b)|(?<=\))\s(?=and\s\()"
 )  # where another call may begin
 _COMMA = re.compile(r",\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)")  # outside of quotes
+_ALL = re.compile(r"\b(?:both|each|all|their)\b", re.IGNORECASE)
 _SURE = 1.6  # relevance from which a tool is called without being demanded
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
 _NAMED = 0.3  # what a value says that the request labels
@@ -50,6 +51,12 @@ class Planned:
         return all(one.score > _BAD and not one.open for one in self.values.values())
 
 
+    def given(self, more: Mapping[tuple[str, ...], Found]) -> Planned:
+        """This call with those of the values that it has not."""
+        lacking = [slot for slot in self.lacking if slot.path not in more]
+        return replace(self, values={**more, **self.values}, lacking=lacking)
+
+
 @dataclass(frozen=True)
 class _Candidate:
     """A tool before it is chosen."""
@@ -63,7 +70,8 @@ class _Candidate:
     def values(
         self, text: str, today: datetime.date | None, several: bool = True
     ) -> dict[tuple[str, ...], list[Found]]:
-        return assign(self.slots, Text(text, today), self.profile.about, several)
+        plain = text.replace(self.tool.name, " " * len(self.tool.name)) if "_" in self.tool.name or "." in self.tool.name else text
+        return assign(self.slots, Text(plain, today), self.profile.about, several)
 
 
 def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None) -> list[Planned]:
@@ -85,7 +93,10 @@ def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None
     parts = [part for one, clauses in _regions(candidates, whole) for part in _parts(one, clauses, today)]
     calls: list[Planned] = []
     for part in sorted(parts, key=lambda part: part.at):
-        calls += _calls(part, whole, today, calls)
+        new = _calls(part, whole, today, calls)
+        if _ALL.search(part.text):  # what is said of both is said of the earlier ones too
+            calls = [one.given(new[-1].values) if one.tool is part.one.tool else one for one in calls]
+        calls += new
     return calls
 
 
@@ -199,6 +210,10 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
     for at, clause in clauses:
         if parts:
             last = parts[-1]
+            rows_of = Text(f"{last.text} {clause}", today).rows
+            if any(row[0].start < len(last.text) < row[-1].end for row in rows_of):
+                parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
+                continue
             own, taken, joined = scores(clause), scores(last.text), scores(f"{last.text} {clause}")
             again = sum(max(score / 2, score - 0.5) for path, score in own.items() if path in taken)
             if sum(joined.values()) >= sum(taken.values()) + again:

@@ -23,6 +23,7 @@ _RATE = frozenset(
 _TITLED = frozenset(map(stem, "name title company person city country location place species artist author".split()))
 _WRITTEN = frozenset(map(stem, "text content contents body code new old message summary script patch prompt".split()))
 _COUNTS = frozenset(map(stem, "count num number limit quantity".split()))
+_BARE = frozenset(map(stem, "num number".split()))
 _DATE = stem("date")
 _FROM, _TO = frozenset(map(stem, "from base source".split())), frozenset(map(stem, "to target destination".split()))
 _DATE_FORMS = {
@@ -63,11 +64,17 @@ def _number(slot: Slot, mention: Mention, text: str) -> tuple[Any, float] | None
     if mention.money:
         score += 1.0 if _MONEY & slot.weights.keys() else -0.3
     if mention.spelt:
-        score += 2.4 if _COUNTS & set(stems(slot.name)) else -0.8  # perhaps no quantity: "one of them"
+        score += 2.4 if _counts(slot) else -0.8  # perhaps no quantity: "one of them"
     unit = _UNIT.match(text, mention.end)
     if unit and any(same_unit(unit[1], name) for name in _UNITS.findall(f"{description} {slot.name}")):
         score += 1.2
     return _whole(value), score
+
+
+def _counts(slot: Slot) -> bool:
+    """Whether the parameter says how many, as `count` and `num_rooms` do but `num1` does not."""
+    own = set(stems(slot.name))
+    return bool(own & _COUNTS) and not re.search(r"\d", slot.name) and (len(own) > 1 or not own <= _BARE)
 
 
 def _whole(value: Any) -> Any:

@@ -16,12 +16,14 @@ _SUFFIXES = (
     "ations ation ating ators ator ated ates ate ings ing ities ity ions ion ers er ors or ies ed es ly al s "
     "e y".split()
 )
+_IRREGULAR = {"children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse"}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 
 def stem(word: str) -> str:
     """The word without its most common endings, in lower case. Two different words may share one."""
     word = word.casefold().removesuffix("'s").removesuffix("’s")
+    word = _IRREGULAR.get(word, word)
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word.removesuffix(suffix)
