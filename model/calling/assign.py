@@ -24,7 +24,7 @@ _COUNT = 2.0  # how little a number in letters is a value where digits will do: 
 _TIE = 0.25  # scores of two numbers that differ by less say nothing of which is whose
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
-_BESIDE = 2.0  # how much less than the first the others of a row may score
+_BESIDE = 2.5  # how much less than the first the others of a row may score
 _FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only want need provide".split()))
 _PLACE = frozenset(
     map(stem, "location city place country state region area address origin destination start end".split())

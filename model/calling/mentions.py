@@ -85,7 +85,7 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     found = list(quoted)
     found += [Mention(start, end, "date", date) for start, end, date in dates(text, today)]
     found += [Mention(start, end, "time", time) for start, end, time in times(text)]
-    taken = list(found)
+    taken = [one for one in found if not (one.kind == "quoted" and _NUMBER.fullmatch(str(one.value)))]
     codes = [Mention(*hit.span(), "code", hit[0]) for hit in _CODE.finditer(text) if not _MEASURE.fullmatch(hit[0])]
     codes = [one for one in codes if not _within(one, taken)]
     found += codes
@@ -177,7 +177,8 @@ def _names(text: str) -> Iterator[Mention]:
             yield Mention(start, end, "phrase", _trimmed(hit[0]))
             start += len(first) + len(space)
         value = _trimmed(text[start:end])
-        if not value or value.casefold() in LIGHT:
+        within = re.fullmatch(r"[A-Z]{2}", value) and re.search(rf"{_CAPITAL},\s$", text[:start])  # the NY of `Albany, NY`
+        if not value or value.casefold() in LIGHT or within:
             continue
         yield Mention(start, end, "name", value)
         wider = re.match(rf",\s({_NAME})", text[end:])

@@ -186,7 +186,7 @@ def _calls(part: _Part, whole: str, today: datetime.date | None, earlier: Sequen
     if lacking and part.text != whole:
         values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
         lacking = [slot for slot in lacking if slot.path not in values]
-    count = _count(required, values)
+    count = _count(one, values)
     rows = ({path: found[at if len(found) == count else 0] for path, found in values.items()} for at in range(count))
     return [Planned(one.tool, one.relevance, row, lacking, one.spoken) for row in rows]
 
@@ -215,7 +215,8 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
             own, taken, joined = scores(clause), scores(last.text), scores(f"{last.text} {clause}")
-            again = sum(max(score / 2, score - 0.5) for path, score in own.items() if path in taken)
+            twice = [min(own[path], taken[path]) for path in own.keys() & taken.keys()]
+            again = sum(max(score / 2, score - 0.5) for score in twice)
             if sum(joined.values()) >= sum(taken.values()) + again:
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
@@ -223,9 +224,9 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
     return parts
 
 
-def _count(required: Sequence[Slot], values: Mapping[tuple[str, ...], Sequence[Found]]) -> int:
+def _count(one: _Candidate, values: Mapping[tuple[str, ...], Sequence[Found]]) -> int:
     """How often a tool is called: as often as most slots with several values have them; a row of values for a slot that
-    is not required makes no calls where another is."""
-    paths = {slot.path for slot in required} or values.keys()
+    is not required makes no calls where another is, unless the schema names its values."""
+    paths = {slot.path for slot in one.slots if slot.required or "enum" in slot.schema} or values.keys()
     several = [len(found) for path, found in values.items() if path in paths and len(found) > 1]
     return max(several, key=lambda count: (several.count(count), -count)) if several else 1

@@ -162,6 +162,8 @@ def _coded(own: set[str], value: str, description: str) -> str | None:
 def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
     """Against a run of words: that it begins a sentence, as orders do, or with a count. For it: that it is a thing
     named after something, as in `the London office`."""
+    if re.search(r"[a-z]ly$", value):
+        return -1.5
     begins = not re.search(r"[\w,]\s*$", text[: mention.start])
     if begins or re.match(r"\d|(?:one|two|three|four|five|ten)\b", value):
         return -1.5

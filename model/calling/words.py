@@ -8,7 +8,7 @@ LIGHT = frozenset(
     "a an the of to for in on at by with from into and or but is are was were be been it its this that these those "
     "my your me i you we us our he she his her they their can could would will should shall may please help need want "
     "like do does did done have has had having what which who whom whose when where how why there here as so if then "
-    "than also given about i'm i'd i've i'll finally lastly secondly thirdly additionally however between using use used some any all each both just let tell give get find show know".split()
+    "than also given about i'm i'd i've i'll finally lastly secondly thirdly additionally however known named called titled made between using use used some any all each both just let tell give get find show know".split()
 )
 """Words that name nothing by themselves."""
 
@@ -16,14 +16,15 @@ _SUFFIXES = (
     "ations ation ating ators ator ated ates ate ings ing ities ity ions ion ers er ors or ies ed es ly al s "
     "e y".split()
 )
-_IRREGULAR = {"children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse"}
+_IRREGULAR = {"children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse", "news": "news"}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 
 def stem(word: str) -> str:
     """The word without its most common endings, in lower case. Two different words may share one."""
     word = word.casefold().removesuffix("'s").removesuffix("’s")
-    word = _IRREGULAR.get(word, word)
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= 3:
             word = word.removesuffix(suffix)
