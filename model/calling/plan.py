@@ -25,6 +25,7 @@ _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and
 _NAMED = 0.3  # what a value says that the request labels
 _POOR = 1.0  # a value that scores less gives way to one that was said before
 _BAD = -1.0  # the score of a value that counts as none
+_UNSURE = -0.6  # the score of a value that no call should be made with undemanded
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
 _SPOKEN, _MINOR = 1.0, 0.4  # what a clause must share with a tool, and the tool with the request beside the best one
 
@@ -48,7 +49,7 @@ class Planned:
             return False
         if not self.values:
             return not self.tool.parameters.get("properties")
-        return all(one.score > _BAD and not one.open for one in self.values.values())
+        return all(one.score > _UNSURE and not one.open for one in self.values.values())
 
 
     def given(self, more: Mapping[tuple[str, ...], Found]) -> Planned:
