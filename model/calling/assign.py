@@ -183,7 +183,8 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
     if slot.kind == "array" and "enum" in (items := slot.schema.get("items") or {}):
         chosen: list[Found] = []
         for one in sorted(_of_enum(replace(slot, schema=items), text), key=lambda one: -one.score):
-            if not meets(one.mention, [other.mention for other in chosen]):
+            apart = not meets(one.mention, [other.mention for other in chosen])
+            if apart and (not chosen or one.score >= chosen[0].score - 1.5):  # else one that shares a word with the text
                 chosen.append(one)
         values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
         return [Found(values, chosen[0].score, chosen[0].mention)] if chosen else []
@@ -248,7 +249,7 @@ def _of_boolean(slot: Slot, text: Text, about: frozenset[str]) -> list[Found]:
     """True where the text has a word of the slot's name that the tool itself has not; false where it is denied."""
     parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", slot.name)}
     own = set(stems(slot.name)) - _FLAGS
-    if not parts & _FLAGS:  # `include_tax` is about the tax, whatever the tool says that it includes
+    if not parts & _FLAGS and not slot.required:  # `include_tax` is about the tax, whatever the tool says that it includes
         own -= about
     hit = next((place for place in text.words if place[2] in own), None)
     if hit is None:

@@ -27,6 +27,7 @@ _ROLES = {
     for preposition in prepositions.split()
 }
 _DETERMINERS = ("the", "a", "an", '"', "'", "“")
+_UP_TO = re.compile(r"\s?(?:to|-|–)\s?[$€£]?\d")
 _TOKEN = re.compile(r"\w+(?:[’'.-]\w+)*|[^\w\s]")
 
 
@@ -51,6 +52,8 @@ def label(slot: Slot, mention: Mention, text: str, rivals: list[Mention]) -> flo
                 score += slot.weights.get(word, 0.0) * least * fade**distance
     preposition = next((token.casefold() for token in ahead[::-1] if token.casefold() not in _DETERMINERS), "")
     roles = _ROLES.get(preposition, frozenset())
+    if mention.kind == "number" and _UP_TO.match(text, mention.end):
+        roles |= _ROLES["between"]
     if roles & _named(slot):
         score += 1.5
     elif roles & slot.weights.keys() and not slot.numeric:

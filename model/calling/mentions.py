@@ -38,6 +38,7 @@ _CODE = re.compile(
     r"|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"  # mail
     r"|(?:[A-Za-z]:)?[\w.~-]*(?:[/\\][\w.~-]+)+"  # paths
     r"|(?<![\w^/-])(?=[\w.^*-]*[A-Za-z])(?=[\w.^*-]*[\d_])\w[\w.^*-]*(?:\s?[-+*]\s?[\w.^*-]*[\w^]+)*(?<![.-])"
+    r"|\b\d{4}[-/–]\d{2,4}\b(?![-/])"  # seasons
     r"|\b\w+\.[a-z]{2,4}\b|\b\w+(?:-\w+){2,}\b|\b[\w.]+[\^*][\w^*+/()-]+"  # files, slugs, formulas
 )
 _MEASURE = re.compile(r"-?[\d.,]+[A-Za-z]{1,3}|[\d.]+-[a-z]+")  # `5kg`, `3-day`: a number with its unit
@@ -92,7 +93,7 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     found += [Mention(*hit.span(1), "rest", hit[1].strip()) for hit in _REST.finditer(text) if not _holds(hit, quoted)]
     found += [_list(hit) for hit in _BRACKETED.finditer(text)]
     found += [one for one in _numbers(text) if not _within(one, [*taken, *codes])]
-    found += [one for one in _names(text) if not _within(one, taken)]
+    found += [one for one in _names(text) if not _within(one, [*taken, *codes])]
     found += [one for one in _phrases(text) if not _within(one, quoted)]
     bracketed = [one for one in found if one.kind == "list"]
     found += [one for one in _sequences(text, found) if not _within(one, bracketed)]

@@ -24,6 +24,7 @@ _SURE = 1.6  # relevance from which a tool is called without being demanded
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
 _NAMED = 0.3  # what a value says that the request labels
 _POOR = 1.0  # a value that scores less gives way to one that was said before
+_WEAK = 0.0  # one below which it is looked for in the whole request
 _BAD = -1.0  # the score of a value that counts as none
 _UNSURE = -0.6  # the score of a value that no call should be made with undemanded
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
@@ -184,8 +185,10 @@ def _calls(part: _Part, whole: str, today: datetime.date | None, earlier: Sequen
         if path in said and (path not in values or (said[path].solid and not values[path][0].solid))
     }
     lacking = [slot for slot in required if slot.path not in values]
-    if lacking and part.text != whole:
-        values |= assign(lacking, Text(whole, today), one.profile.about, several=False)
+    if part.text != whole:
+        weak = [slot for slot in required if slot.path not in values or values[slot.path][0].score < _WEAK]
+        anywhere = assign(weak, Text(whole, today), one.profile.about, several=False)
+        values |= {path: row for path, row in anywhere.items() if path not in values or row[0].solid}
         lacking = [slot for slot in lacking if slot.path not in values]
     count = _count(one, values)
     rows = ({path: found[at if len(found) == count else 0] for path, found in values.items()} for at in range(count))

@@ -137,7 +137,9 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
     if mention.kind == "name" and _TITLED & slot.weights.keys():
         score += 0.7
     if mention.kind == "name" and "," in value:
-        score += -0.6 if slot.divided else 0.4
+        score += -0.6 if slot.divided else 1.2 if re.search(r"\bstate\b|[a-z], [A-Z]", description) else 0.4
+    if mention.kind == "name" and words and words[-1] in own - _IDENTIFIER and len(words) > 1:
+        score += 1.5  # `Kent County` is a county
     if mention.kind == "rest":
         return value, score + 3.0 * bool(_WRITTEN & slot.weights.keys())
     if mention.kind != "quoted" and _WRITTEN & own:
@@ -167,7 +169,8 @@ def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
     begins = not re.search(r"[\w,]\s*$", text[: mention.start])
     if begins or re.match(r"\d|(?:one|two|three|four|five|ten)\b", value):
         return -1.5
-    torn = value[:1].isupper() and re.match(r"\s[A-Z]", text[mention.end :])  # a part of a name
+    beside = re.match(r"\s([A-Z]\w*)", text[mention.end :])
+    torn = value[:1].isupper() and beside and stem(beside[1]) not in slot.weights  # a part of a name
     if torn or re.search(r"\s\S*\d|\d\S*\s", value):
         return -1.5
     whole = not re.match(r"\s[a-z]", text[mention.end :]) or _LIGHT_NEXT.match(text, mention.end)

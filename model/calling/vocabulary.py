@@ -12,7 +12,7 @@ _EXAMPLES = re.compile(
     r"|\(([^()]+,[^()]+)\)",
     re.IGNORECASE,
 )
-_OR = re.compile(r",\s*(?![A-Z]{2}\b)(?:or\s|and\s)?|\s+(?:or|and)\s+|/")  # not within `Bonn, NW`
+_OR = re.compile(r",(?!\s*[A-Z]{2}\b)\s*(?:or\s|and\s)?|\s+(?:or|and)\s+|/")  # not within `Bonn, NW`
 _QUOTED = r"['\"]([^'\"\n]{1,40})['\"]"
 _SYNONYM = re.compile(
     rf"((?:{_QUOTED.replace('(', '(?:', 1)}(?:\s*(?:or|and|,)\s*)?)+)\s*(to|as|for|means)\s+['\"]?"
