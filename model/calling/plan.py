@@ -186,9 +186,12 @@ def _calls(part: _Part, whole: str, today: datetime.date | None, earlier: Sequen
     }
     lacking = [slot for slot in required if slot.path not in values]
     if part.text != whole:
-        weak = [slot for slot in required if slot.path not in values or values[slot.path][0].score < _WEAK]
+        loose = {path for path, row in values.items() if row[0].score < _WEAK and not row[0].solid}
+        weak = [slot for slot in required if slot.path not in values or slot.path in loose]
+        taken = [row[0].value for path, row in values.items() if path not in loose]
         anywhere = assign(weak, Text(whole, today), one.profile.about, several=False)
-        values |= {path: row for path, row in anywhere.items() if path not in values or row[0].solid}
+        free = {path: row for path, row in anywhere.items() if row[0].solid and row[0].value not in taken}
+        values |= {path: row for path, row in anywhere.items() if path not in values} | free
         lacking = [slot for slot in lacking if slot.path not in values]
     count = _count(one, values)
     rows = ({path: found[at if len(found) == count else 0] for path, found in values.items()} for at in range(count))
