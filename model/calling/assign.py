@@ -22,10 +22,13 @@ _CERTAIN = 3.0  # a run of words that scores more is the value;
 _DOUBT = 1.0  # of others the model chooses among those whose scores are this close
 _COUNT = 2.0  # how little a number in letters is a value where digits will do: "two cars, one of 10 and one of 20"
 _TIE = 0.25  # scores of two numbers that differ by less say nothing of which is whose
+_BAD, _UNSURE = -1.0, -0.6  # the scores of values, and of runs of words, below which they are none
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.5  # how much less than the first the others of a row may score
-_FLAGS = frozenset(map(stem, "is has include includes get show enable enabled with flag use return only want need provide".split()))
+_FLAGS = frozenset(
+    map(stem, "is has include includes get show enable enabled with flag use return only want need provide".split())
+)
 _PLACE = frozenset(
     map(stem, "location city place country state region area address origin destination start end".split())
 )
@@ -48,6 +51,11 @@ class Found:
         """Whether the form alone makes it a value."""
         formed = self.mention.kind not in ("phrase", "rest") and not self.mention.parts and not self.mention.spelt
         return formed and self.score >= (-0.3 if self.mention.kind == "number" else 0.8)
+
+    @property
+    def certain(self) -> bool:
+        """Whether a call may be made with it that nobody demands."""
+        return self.score > (_UNSURE if self.mention.kind == "phrase" else _BAD)
 
 
 class Text:
@@ -121,7 +129,11 @@ def _settle(chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Sl
     """Lets a slot take another's only value where the two are better served together."""
     for slot, found in table:
         mine = chosen.get(slot.path, [])
-        losers = [path for path, row in chosen.items() if path != slot.path and meets(found.mention, [one.mention for one in row])]
+        losers = [
+            path
+            for path, row in chosen.items()
+            if path != slot.path and meets(found.mention, [one.mention for one in row])
+        ]
         if len(mine) > 1 or len(losers) != 1 or len(chosen[losers[0]]) > 1:
             continue
         [path], [lost] = losers, chosen[losers[0]]
@@ -184,7 +196,9 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         chosen: list[Found] = []
         for one in sorted(_of_enum(replace(slot, schema=items), text), key=lambda one: -one.score):
             apart = not meets(one.mention, [other.mention for other in chosen])
-            if apart and (not chosen or one.score >= chosen[0].score - 1.5):  # else one that shares a word with the text
+            if apart and (
+                not chosen or one.score >= chosen[0].score - 1.5
+            ):  # else one that shares a word with the text
                 chosen.append(one)
         values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
         return [Found(values, chosen[0].score, chosen[0].mention)] if chosen else []
@@ -249,7 +263,9 @@ def _of_boolean(slot: Slot, text: Text, about: frozenset[str]) -> list[Found]:
     """True where the text has a word of the slot's name that the tool itself has not; false where it is denied."""
     parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", slot.name)}
     own = set(stems(slot.name)) - _FLAGS
-    if not parts & _FLAGS and not slot.required:  # `include_tax` is about the tax, whatever the tool says that it includes
+    if (
+        not parts & _FLAGS and not slot.required
+    ):  # `include_tax` is about the tax, whatever the tool says that it includes
         own -= about
     hit = next((place for place in text.words if place[2] in own), None)
     if hit is None:

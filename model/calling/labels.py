@@ -35,7 +35,9 @@ def label(slot: Slot, mention: Mention, text: str, rivals: list[Mention]) -> flo
     """From 0 on: how much the words around the mention, up to the next of its `rivals`, name the slot."""
     before = text[: mention.start]
     name = re.escape(" ".join(re.findall(r"[^\W_]+", slot.name)))
-    assigned = r"\s*(?:=|:|is)\s*" if slot.name.casefold() in LIGHT else r"\s*(?:=|:|[-–]|is|of|as|to|are|at)?\s*[\"'“]?"
+    assigned = (
+        r"\s*(?:=|:|is)\s*" if slot.name.casefold() in LIGHT else r"\s*(?:=|:|[-–]|is|of|as|to|are|at)?\s*[\"'“]?"
+    )
     if re.search(rf"(?<![\w'’]){name}{assigned}$", before, re.IGNORECASE):
         return 4.0
     left = max((one.end for one in rivals if one.end <= mention.start), default=0)

@@ -178,7 +178,9 @@ def _names(text: str) -> Iterator[Mention]:
             yield Mention(start, end, "phrase", _trimmed(hit[0]))
             start += len(first) + len(space)
         value = _trimmed(text[start:end])
-        within = re.fullmatch(r"[A-Z]{2}", value) and re.search(rf"{_CAPITAL},\s$", text[:start])  # the NY of `Albany, NY`
+        within = re.fullmatch(r"[A-Z]{2}", value) and re.search(
+            rf"{_CAPITAL},\s$", text[:start]
+        )  # the NY of `Albany, NY`
         if not value or value.casefold() in LIGHT or within:
             continue
         yield Mention(start, end, "name", value)

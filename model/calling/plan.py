@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from model.calling.assign import Found, Text, assign
 from model.calling.relevance import Profile, profile, relevance
 from model.calling.slots import Slot, slots_of
-from model.calling.words import stems
+from model.calling.words import stem, stems
 from model.chat import Tool
 
 _CLAUSE = re.compile(
@@ -26,8 +26,9 @@ _NAMED = 0.3  # what a value says that the request labels
 _POOR = 1.0  # a value that scores less gives way to one that was said before
 _WEAK = 0.0  # one below which it is looked for in the whole request
 _BAD = -1.0  # the score of a value that counts as none
-_UNSURE = -0.6  # the score of a value that no call should be made with undemanded
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
+_UNDOING = frozenset(map(stem, "remove delete cancel clear reset erase drop undo discard unsubscribe disable".split()))
+_UNASKED = 1.5  # what it says for a tool that undoes, that the request has such a word, and against it, that it has not
 _SPOKEN, _MINOR = 1.0, 0.4  # what a clause must share with a tool, and the tool with the request beside the best one
 
 
@@ -50,8 +51,7 @@ class Planned:
             return False
         if not self.values:
             return not self.tool.parameters.get("properties")
-        return all(one.score > _UNSURE and not one.open for one in self.values.values())
-
+        return all(one.certain and not one.open for one in self.values.values())
 
     def given(self, more: Mapping[tuple[str, ...], Found]) -> Planned:
         """This call with those of the values that it has not."""
@@ -72,7 +72,11 @@ class _Candidate:
     def values(
         self, text: str, today: datetime.date | None, several: bool = True
     ) -> dict[tuple[str, ...], list[Found]]:
-        plain = text.replace(self.tool.name, " " * len(self.tool.name)) if "_" in self.tool.name or "." in self.tool.name else text
+        plain = (
+            text.replace(self.tool.name, " " * len(self.tool.name))
+            if "_" in self.tool.name or "." in self.tool.name
+            else text
+        )
         return assign(self.slots, Text(plain, today), self.profile.about, several)
 
 
@@ -90,8 +94,9 @@ def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None
         values = assign(slots, Text(whole, today), own.about, several=False)
         ordered = _ORDERED * (said[:1] != [] and said[0] in own.name)
         own_values = any(_described(slot, values[slot.path][0]) for slot in slots if slot.path in values)
+        undoes = _UNASKED * bool(_UNDOING & own.name) * (-1 if _UNDOING & frozenset(said) else 1)
         spoken = bool(own.name & frozenset(said)) or own_values
-        candidates.append(_Candidate(tool, own, slots, share + _fit(slots, values) + ordered, spoken))
+        candidates.append(_Candidate(tool, own, slots, share + _fit(slots, values) + ordered - undoes, spoken))
     parts = [part for one, clauses in _regions(candidates, whole) for part in _parts(one, clauses, today)]
     calls: list[Planned] = []
     for part in sorted(parts, key=lambda part: part.at):

@@ -49,7 +49,11 @@ def slots_of(tool: Tool) -> list[Slot]:
     shared = [word for slot in slots for word in slot.weights]
     apart = any(_WIDER & set(stems(slot.name)) for slot in slots)
     return [
-        replace(slot, divided=apart or _alone(slot), weights={word: told / shared.count(word) for word, told in slot.weights.items()})
+        replace(
+            slot,
+            divided=apart or _alone(slot),
+            weights={word: told / shared.count(word) for word, told in slot.weights.items()},
+        )
         for slot in slots
     ]
 
@@ -77,7 +81,9 @@ def _leaves(
         weights |= dict.fromkeys(stems(" ".join(here).replace("-", " ")), _NAME)
         said = {words.casefold(): value for words, value in (*meanings.items(), *synonyms(description))}
         known = examples(description) | said
-        found.append(Slot(here, one, asked, weights, {" ".join(map(stem, key.split())): known[key] for key in known} | known))
+        found.append(
+            Slot(here, one, asked, weights, {" ".join(map(stem, key.split())): known[key] for key in known} | known)
+        )
     return found
 
 

@@ -34,11 +34,16 @@ _SHORT = {
     }.items()
     for short in shorts.split()
 }
+_TIMES = frozenset(map(stem, "day week month year".split()))
 
 
 def same_unit(one: str, other: str) -> bool:
     """Whether two words name the same unit: `kg` and `kilograms`."""
     return _plain(one) == _plain(other)
+
+
+def known_unit(word: str) -> bool:
+    return word.casefold() in _SHORT or stem(word) in _SHORT.values() or stem(word) in _TIMES
 
 
 def _plain(word: str) -> str:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from model.calling.airports import airport
 from model.calling.codes import country, currency, language
 from model.calling.mentions import Mention
 from model.calling.slots import Slot, described
-from model.calling.units import same_unit
+from model.calling.units import known_unit, same_unit
 from model.calling.vocabulary import named_values
 from model.calling.words import LIGHT, stem, stems
 
@@ -68,6 +69,8 @@ def _number(slot: Slot, mention: Mention, text: str) -> tuple[Any, float] | None
     unit = _UNIT.match(text, mention.end)
     if unit and any(same_unit(unit[1], name) for name in _UNITS.findall(f"{description} {slot.name}")):
         score += 1.2
+    elif unit and _counts(slot) and not mention.spelt and not known_unit(unit[1]):
+        score += 1.7  # `12 chairs`
     return _whole(value), score
 
 
@@ -157,6 +160,8 @@ def _coded(own: set[str], value: str, description: str) -> str | None:
         return currency(value)
     if stem("country") in own:
         return country(value)
+    if re.search(r"\bIATA\b|\bairport codes?\b", description, re.IGNORECASE):
+        return airport(value)
     short = re.search(r"\bcode\b|\bISO\b|['\"(][a-z]{2}['\")]", description)
     return language(value) if stem("language") in own and short else None
 

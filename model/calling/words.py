@@ -16,7 +16,15 @@ _SUFFIXES = (
     "ations ation ating ators ator ated ates ate ings ing ities ity ions ion ers er ors or ies ed es ly al s "
     "e y".split()
 )
-_IRREGULAR = {"children": "child", "people": "person", "men": "man", "women": "woman", "feet": "foot", "mice": "mouse", "news": "news"}
+_IRREGULAR = {
+    "children": "child",
+    "people": "person",
+    "men": "man",
+    "women": "woman",
+    "feet": "foot",
+    "mice": "mouse",
+    "news": "news",
+}
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+|\d+")
 
 
