@@ -28,6 +28,7 @@ _ROLES = {
 }
 _DETERMINERS = ("the", "a", "an", '"', "'", "“")
 _UP_TO = re.compile(r"\s?(?:to|-|–)\s?[$€£]?\d")
+_FROM = re.compile(r"\d\s?(?:to|-|–)\s?[$€£]?$")
 _TOKEN = re.compile(r"\w+(?:[’'.-]\w+)*|[^\w\s]")
 
 
@@ -54,10 +55,11 @@ def label(slot: Slot, mention: Mention, text: str, rivals: list[Mention]) -> flo
                 score += slot.weights.get(word, 0.0) * least * fade**distance
     preposition = next((token.casefold() for token in ahead[::-1] if token.casefold() not in _DETERMINERS), "")
     roles = _ROLES.get(preposition, frozenset())
-    if mention.kind == "number" and _UP_TO.match(text, mention.end):
-        roles |= _ROLES["between"]
+    begins = mention.kind == "number" and _UP_TO.match(text, mention.end) is not None
+    ends = mention.kind == "number" and _FROM.search(before) is not None
+    roles |= _ROLES["between" if begins else "and"] if begins or ends else frozenset()
     if roles & _named(slot):
-        score += 1.5
+        score += 2.0 if begins or ends else 1.5
     elif roles & slot.weights.keys() and not slot.numeric:
         score += 0.6
     return score

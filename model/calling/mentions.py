@@ -172,11 +172,11 @@ def _names(text: str) -> Iterator[Mention]:
     for hit in re.finditer(_NAME, text):
         start, end = hit.span()
         if start in begins:
-            first, space, rest = hit[0].partition(" ")
-            if not rest[:1].isupper():
+            rest = re.search(r"\s(?=[A-ZÀ-Þ])", hit[0])  # behind the first word, and `the` and the like
+            if not rest:
                 continue
             yield Mention(start, end, "phrase", _trimmed(hit[0]))
-            start += len(first) + len(space)
+            start += rest.end()
         value = _trimmed(text[start:end])
         within = re.fullmatch(r"[A-Z]{2}", value) and re.search(
             rf"{_CAPITAL},\s$", text[:start]

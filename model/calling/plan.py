@@ -25,6 +25,7 @@ _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and
 _NAMED = 0.3  # what a value says that the request labels
 _POOR = 1.0  # a value that scores less gives way to one that was said before
 _WEAK = 0.0  # one below which it is looked for in the whole request
+_ALIKE = 0.6  # how good a slot's second value must be beside its first to begin another call
 _BAD = -1.0  # the score of a value that counts as none
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
 _UNDOING = frozenset(map(stem, "remove delete cancel clear reset erase drop undo discard unsubscribe disable".split()))
@@ -216,7 +217,7 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
     def scores(text: str) -> dict[tuple[str, ...], float]:
         found = one.values(text, today, several=False)
         solid = {path: first for path, (first, *_) in found.items() if first.solid}
-        return {path: first.score for path, first in solid.items() if path not in rows or first.mention.kind == "list"}
+        return {path: 1 + one.score for path, one in solid.items() if path not in rows or one.mention.kind == "list"}
 
     parts: list[_Part] = []
     for at, clause in clauses:
@@ -227,9 +228,10 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
             own, taken, joined = scores(clause), scores(last.text), scores(f"{last.text} {clause}")
-            twice = [min(own[path], taken[path]) for path in own.keys() & taken.keys()]
-            again = sum(max(score / 2, score - 0.5) for score in twice)
-            if sum(joined.values()) >= sum(taken.values()) + again:
+            pairs = [sorted((own[path], taken[path])) for path in own.keys() & taken.keys()]
+            again = sum(max(low / 2, low - 0.5) for low, high in pairs if low >= _ALIKE * high)
+            new = sum(score for path, score in own.items() if path not in taken)
+            if not again or sum(joined.values()) >= sum(taken.values()) + again + new:
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
         parts.append(_Part(one, clause, at))

@@ -70,7 +70,7 @@ def _number(slot: Slot, mention: Mention, text: str) -> tuple[Any, float] | None
     if unit and any(same_unit(unit[1], name) for name in _UNITS.findall(f"{description} {slot.name}")):
         score += 1.2
     elif unit and _counts(slot) and not mention.spelt and not known_unit(unit[1]):
-        score += 1.7  # `12 chairs`
+        score += 1.9  # `12 chairs`
     return _whole(value), score
 
 
@@ -132,7 +132,8 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
         return known, score + 3.0
     if (code := _coded(own, value, description)) is not None:
         paid = bool(re.search(r"\d\s?$", text[: mention.start]))  # `5 euros` are what is changed, not into what
-        role = (paid - 0.5) * (bool(_FROM & own) - bool(_TO & own))
+        parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+", slot.name)}
+        role = (paid - 0.5) * (bool(_FROM & parts) - bool(_TO & parts))
         return code, score + 2.5 + 0.5 * value.count(" ") + role
     score += 1.0 if mention.kind == "code" and _IDENTIFIER & own else _FORMS[mention.kind]
     if re.search(r"\d\s?$", text[: mention.start]):  # what is counted, or the unit
