@@ -81,15 +81,27 @@ class Text:
         return self.rows[row][at - 1] if at else None
 
 
-def assign(
-    slots: Sequence[Slot], text: Text, about: frozenset[str], several: bool = True
-) -> dict[tuple[str, ...], list[Found]]:
+Chosen = dict[tuple[str, ...], list[Found]]
+Table = Sequence[tuple[Slot, Found]]  # what could be whose, the best first
+
+
+def assign(slots: Sequence[Slot], text: Text, about: frozenset[str], several: bool = True) -> Chosen:
     """The values of each slot by its path, as they stand in the text; slots that nothing fits are left out. `about`:
     stems of what the tool does, which are seldom values. `several`: a slot gets all of a row, unless another needs it.
     """
     table = [(slot, found) for slot in slots for found in _fitting(slot, slots, text, about)]
     table.sort(key=lambda pair: -pair[1].score)
-    chosen: dict[tuple[str, ...], list[Found]] = {}
+    chosen = _best_first(table, slots, text, several)
+    _settle(chosen, table)
+    _in_order(chosen, table, slots)
+    if several:
+        _fill_rows(chosen, table, slots, text)
+    return {path: sorted(row, key=lambda one: one.mention.start) for path, row in _doubted(chosen, table).items()}
+
+
+def _best_first(table: Table, slots: Sequence[Slot], text: Text, several: bool) -> Chosen:
+    """Each slot gets the best of what no better served one has; and the rest of its row, if no other waits for it."""
+    chosen: Chosen = {}
     used: list[Mention] = []
     for slot, found in table:
         doubtful = found.mention.kind == "phrase" and slot.kind == "string" and "enum" not in slot.schema
@@ -102,30 +114,36 @@ def assign(
         if several and slot.kind != "array" and not any(_alike(one, slot) for one in waiting):
             chosen[slot.path] += _beside(found, [one for other, one in table if other is slot], text, used)
             used += [one.mention for one in chosen[slot.path][1:]]
-    _settle(chosen, table)
-    _in_order(chosen, table, slots)
+    return chosen
+
+
+def _fill_rows(chosen: Chosen, table: Table, slots: Sequence[Slot], text: Text) -> None:
+    """What stands in a row with a value and went to no other slot belongs to the value's."""
     used = [one.mention for found in chosen.values() for one in found]
-    for slot in slots if several else ():
+    for slot in slots:
         if len(chosen.get(slot.path, ())) == 1 and slot.kind != "array":
             row = _beside(chosen[slot.path][0], [one for other, one in table if other is slot], text, used)
             used += [one.mention for one in row]
             chosen[slot.path] += row
-    for row in chosen.values():
-        row.sort(key=lambda one: one.mention.start)
-    for slot in slots:
-        if len(chosen.get(slot.path, ())) == 1:
-            [first] = chosen[slot.path]
-            elsewhere = [one for one in used if one is not first.mention]
-            others: list[Any] = []
-            for other, one in table if first.mention.kind == "phrase" and first.score < _CERTAIN else ():
-                near = other is slot and one.score >= first.score - _DOUBT and not meets(one.mention, elsewhere)
-                if near and one.value not in (first.value, *others):
-                    others.append(one.value)
-            chosen[slot.path] = [replace(first, others=tuple(others[:_MOST]))]
-    return chosen
 
 
-def _settle(chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Slot, Found]]) -> None:
+def _doubted(chosen: Chosen, table: Table) -> Chosen:
+    """The same, and beside each run of words that is not clearly the value those that would do as well."""
+    used = [one.mention for row in chosen.values() for one in row]
+    doubted = dict(chosen)
+    for path, row in chosen.items():
+        if len(row) > 1 or row[0].mention.kind != "phrase" or row[0].score >= _CERTAIN:
+            continue
+        [first] = row
+        elsewhere = [one for one in used if one is not first.mention]
+        near = (one for slot, one in table if slot.path == path and one.score >= first.score - _DOUBT)
+        values = [one.value for one in near if not meets(one.mention, elsewhere)]
+        others = [value for at, value in enumerate(values) if value != first.value and value not in values[:at]]
+        doubted[path] = [replace(first, others=tuple(others[:_MOST]))]
+    return doubted
+
+
+def _settle(chosen: Chosen, table: Table) -> None:
     """Lets a slot take another's only value where the two are better served together."""
     for slot, found in table:
         mine = chosen.get(slot.path, [])
@@ -147,9 +165,7 @@ def _settle(chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Sl
             chosen[slot.path], chosen[path] = [found], [instead]
 
 
-def _in_order(
-    chosen: dict[tuple[str, ...], list[Found]], table: Sequence[tuple[Slot, Found]], slots: Sequence[Slot]
-) -> None:
+def _in_order(chosen: Chosen, table: Table, slots: Sequence[Slot]) -> None:
     """Where two numbers would do as well in each other's place, they come in the order of the parameters."""
     numeric = [slot for slot in slots if slot.numeric and len(chosen.get(slot.path, ())) == 1]
     for at, first in enumerate(numeric):

@@ -20,11 +20,14 @@ _FORMS = [
 ]
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _RELATIVE = re.compile(
-    r"\b(?:(?P<later>a week later)|(?P<near>today|tomorrow)|(?:(?:this|next)\s+(?:coming\s+)?)?(?P<weekday>"
+    r"\b(?:(?P<later>a week later)|(?P<near>today|tonight|yesterday|the day after tomorrow|tomorrow)"
+    r"|in (?P<many>\d+|a|one|two|three) (?P<unit>day|week)s?|(?:(?:this|next)\s+(?:coming\s+)?)?(?P<weekday>"
     + "|".join(_WEEKDAYS)
     + r"))\b",
     re.IGNORECASE,
 )
+_NEAR = {"yesterday": -1, "tomorrow": 1, "the day after tomorrow": 2}
+_FEW = {"a": 1, "one": 1, "two": 2, "three": 3}
 _TIME = re.compile(
     r"\b(?P<hour>\d{1,2})(?::(?P<minute>\d{2}))?\s?(?P<half>[ap])\.?m\b\.?"
     r"|\b(?P<hour24>[01]?\d|2[0-3]):(?P<minute24>[0-5]\d)\b|\b(?P<word>noon|midnight)\b",
@@ -34,7 +37,8 @@ _TIME = re.compile(
 
 def dates(text: str, today: datetime.date | None = None) -> Iterator[tuple[int, int, datetime.date | str]]:
     """(start, end, date) of each date of a text. A year that is not said is that of the next date that says one, or of
-    the last; where none does, or the date is relative to an unknown day, it stays as it is written."""
+    the last; where none does, it is the first in which the date is not over yet. Where `today` would have to be known
+    and is not, a date stays as it is written."""
     forms = (*_FORMS, _RELATIVE)
     hits = sorted((hit for form in forms for hit in form.finditer(text)), key=lambda hit: (hit.start(), -hit.end()))
     years = [(hit.start(), int(year)) for hit in hits if (year := hit.groupdict().get("year"))]
@@ -47,6 +51,9 @@ def dates(text: str, today: datetime.date | None = None) -> Iterator[tuple[int, 
             date = _relative(hit, today, before)
         else:
             date = _date(hit, next((year for at, year in years if at >= hit.start()), years[-1][1] if years else None))
+            if not years and today:
+                coming = (_date(hit, today.year + more) for more in (0, 1))
+                date = next((one for one in coming if one and one >= today), None)
         before = date or before
         yield hit.start(), hit.end(), date or hit[0]
 
@@ -54,7 +61,10 @@ def dates(text: str, today: datetime.date | None = None) -> Iterator[tuple[int, 
 def _relative(hit: re.Match[str], today: datetime.date | None, before: datetime.date | None) -> datetime.date | None:
     """`before` is the date that was said last: a weekday is the next such day behind it."""
     if hit["near"]:
-        return today and today + datetime.timedelta(hit["near"].lower() == "tomorrow")
+        return today and today + datetime.timedelta(_NEAR.get(hit["near"].lower(), 0))
+    if hit["many"]:
+        number = _FEW.get(hit["many"].lower()) or int(hit["many"])
+        return today and today + datetime.timedelta(number * (7 if hit["unit"].lower() == "week" else 1))
     if before is None:
         return None
     if hit["later"]:

@@ -81,8 +81,7 @@ class Mention:
 def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     """All mentions of a text, in its order. A number is not looked for in quoted text, dates, times or codes. `today`:
     what relative dates count from; without it they stay as they are written."""
-    quoted = [Mention(*hit.span(), "quoted", next(filter(None, hit.groups()))) for hit in _QUOTED.finditer(text)]
-    quoted = [one for one in quoted if str(one.value).strip()]
+    quoted = [one for one in quotations(text) if str(one.value).strip()]
     found = list(quoted)
     found += [Mention(start, end, "date", date) for start, end, date in dates(text, today)]
     found += [Mention(start, end, "time", time) for start, end, time in times(text)]
@@ -98,6 +97,11 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     bracketed = [one for one in found if one.kind == "list"]
     found += [one for one in _sequences(text, found) if not _within(one, bracketed)]
     return sorted(found, key=lambda one: (one.start, -one.end))
+
+
+def quotations(text: str) -> list[Mention]:
+    """What stands in quotes."""
+    return [Mention(*hit.span(), "quoted", next(filter(None, hit.groups()))) for hit in _QUOTED.finditer(text)]
 
 
 def _within(one: Mention, others: list[Mention]) -> bool:

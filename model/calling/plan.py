@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from model.calling.assign import Found, Text, assign
+from model.calling.mentions import quotations
 from model.calling.relevance import Profile, profile, relevance
 from model.calling.slots import Slot, slots_of
 from model.calling.words import stem, stems
@@ -18,7 +19,6 @@ _CLAUSE = re.compile(
     r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|how|what|which|who|when|where|[a-z]+\s(?:the|a|an|me|if))\b)"
     r"|,\s(?=(?:one|for|another|the\s(?:first|second|third|fourth|fifth|last|other))\b)|(?<=\))\s(?=and\s\()"
 )  # where another call may begin
-_COMMA = re.compile(r",\s+(?=(?:[^'\"]|'[^']*'|\"[^\"]*\")*$)")  # outside of quotes
 _ALL = re.compile(r"\b(?:both|each|all|their)\b", re.IGNORECASE)
 _SURE = 1.6  # relevance from which a tool is called without being demanded
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
@@ -146,9 +146,9 @@ def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candid
                 found.append(one)
         return found
 
-    clauses = []
+    clauses: list[str] = []
     for clause in filter(str.strip, _CLAUSE.split(whole)):
-        pieces = _COMMA.split(clause)
+        pieces = _at_commas(clause)
         apart = {one.tool.name for piece in pieces if len(found := owner(piece)) == 1 for one in found}
         clauses += pieces if len(owner(clause)) > 1 and len(apart) > 1 else [clause]
     owners: list[list[_Candidate]] = []
@@ -165,6 +165,15 @@ def _regions(candidates: Sequence[_Candidate], whole: str) -> list[tuple[_Candid
         for one in candidates
         if one.tool.name == name
     ]
+
+
+def _at_commas(clause: str) -> list[str]:
+    """The clause divided at its commas, but for those in quotes."""
+    quoted = quotations(clause)
+    commas = re.finditer(r",\s+", clause)
+    outside = [hit for hit in commas if not any(one.start < hit.start() < one.end for one in quoted)]
+    edges = [0, *(edge for hit in outside for edge in hit.span()), len(clause)]
+    return [clause[start:end] for start, end in zip(edges[::2], edges[1::2])]
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,19 @@ def test_dates_and_times() -> None:
     assert said == [datetime.time(0), datetime.time(15, 5), datetime.time(17, 30), datetime.time(12)]
 
 
+def test_days_that_count_from_today() -> None:
+    day = datetime.date(2027, 5, 3)
+    said = "yesterday, the day after tomorrow, in 3 days, in two weeks, on June 1st and on May 1st"
+    assert [date for _, _, date in dates(said, day)] == [
+        datetime.date(2027, 5, 2),
+        datetime.date(2027, 5, 5),
+        datetime.date(2027, 5, 6),
+        datetime.date(2027, 5, 17),
+        datetime.date(2027, 6, 1),
+        datetime.date(2028, 5, 1),
+    ]
+
+
 def test_words_that_count_as_the_same() -> None:
     assert stem("calculates") == stem("calculation") == stem("calculated") != stem("calendar")
     assert stems("findNearby_shops in the HTMLPage") == [stem(one) for one in ("nearby", "shops", "HTML", "page")]
