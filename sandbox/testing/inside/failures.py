@@ -104,7 +104,10 @@ def _text(error: BaseException) -> str:
 
 
 def _missing(error: BaseException) -> str:
-    return (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    """The module that has to be installed. What no module is named, `__name__` say, was asked for by mistake."""
+    name = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    plain = all(part.isidentifier() for part in name.split(".")) and not name.startswith("__")
+    return name if plain else ""
 
 
 def _wants_network(error: BaseException) -> bool:

@@ -69,6 +69,7 @@ def test_odd(text): assert "q" not in text
 def test_network(): socket.create_connection(("192.0.2.1", 80), timeout=2)
 def test_name(): socket.getaddrinfo("no-such-host.example", 80)
 def test_lacks(): import surely_not_installed.part
+def test_mistaken(): __import__("__name__")
 def test_spins(): lib.spin(1)
 def test_dies(): os.kill(os.getpid(), signal.SIGSEGV)
 def test_after(): pass
@@ -129,7 +130,7 @@ def test_outcomes(baseline: Baseline) -> None:
         "passes": "passed", "one": "passed", "deep": "failed", "chained": "failed", "skipped": "skipped",
         "xfails": "xfailed", "xpasses": "xpassed", "xpasses_strictly": "failed", "error": "error",
         "teardown": "error", "shared": "passed", "shared_again": "passed", "network": "failed", "name": "failed",
-        "lacks": "failed", "spins": "failed", "dies": "failed", "after": "passed", "writes": "passed",
+        "lacks": "failed", "mistaken": "failed", "spins": "failed", "dies": "failed", "after": "passed", "writes": "passed",
         "shy": "passed", "flaky": "failed",
     }  # fmt: skip
     assert len(odd) == 5
@@ -184,6 +185,12 @@ def test_uncollected_files(baseline: Baseline) -> None:
         baseline.missing_modules == ("surely_not_installed",)
     )
     assert set(errors) <= set(baseline.failing)
+
+
+def test_what_no_module_is_named_is_not_missing(baseline: Baseline) -> None:
+    mistaken = baseline.tests[zoo("mistaken")]
+    assert (mistaken.error, mistaken.missing_module) == ("ModuleNotFoundError", "")
+    assert baseline.tests[zoo("lacks")].missing_module.startswith("surely_not_installed")
 
 
 def test_network_is_told_apart(baseline: Baseline) -> None:
