@@ -62,7 +62,7 @@ def open_model(settings: Settings) -> tuple[Any, Any]:
         raise Failure(
             ExitStatus.MODEL_FAILED,
             f"the model {settings.model} cannot be used: {error}",
-            "See `coder model`, or search without one: --no-model.",
+            "See `coder model`. `coder fix` can search without one: --no-model.",
         ) from error
 
 
