@@ -10,7 +10,7 @@ from typing import Any
 
 from model.calling.labels import label
 from model.calling.mentions import Mention, meets, mentions
-from model.calling.slots import Slot
+from model.calling.slots import Slot, items_of
 from model.calling.values import value_of
 from model.calling.vocabulary import named_values
 from model.calling.words import stem, stems
@@ -208,7 +208,7 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
         return _of_enum(slot, text)
     if slot.kind == "boolean":
         return _of_boolean(slot, text, about)
-    if slot.kind == "array" and "enum" in (items := slot.schema.get("items") or {}):
+    if slot.kind == "array" and "enum" in (items := items_of(slot.schema)):
         chosen: list[Found] = []
         for one in sorted(_of_enum(replace(slot, schema=items), text), key=lambda one: -one.score):
             apart = not meets(one.mention, [other.mention for other in chosen])
@@ -217,12 +217,14 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
             ):  # else one that shares a word with the text
                 chosen.append(one)
         values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
-        return [Found(values, chosen[0].score, chosen[0].mention)] if chosen else []
+        parts = tuple(one.mention for one in chosen)
+        return [Found(values, chosen[0].score, replace(parts[0], parts=parts))] if chosen else []
     alike = [one for one in slots if one.numeric]
     numbers = [one for one in text.mentions if one.kind == "number"]
     digits = [one for one in numbers if not one.spelt]
     enough = len(digits) >= sum(one.required for one in alike)
-    choices = {str(name).casefold() for one in slots if "enum" in one.schema for name, _ in named_values(one.schema)}
+    schemas = [schema for one in slots for schema in (one.schema, items_of(one.schema)) if "enum" in schema]
+    choices = {name.casefold() for schema in schemas for name, _ in named_values(schema)}
     found = []
     for mention in text.mentions:
         fitting = value_of(slot, mention, text.text, about)
@@ -237,7 +239,7 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
             score -= 0.05 * abs(alike.index(slot) - at % len(alike)) + 0.001 * at
         else:
             score -= 0.0005 * mention.start
-        patterned = "pattern" in slot.schema or "pattern" in (slot.schema.get("items") or {})
+        patterned = "pattern" in slot.schema or "pattern" in items_of(slot.schema)
         if mismatch(value, {key: one for key, one in slot.schema.items() if key != "description"}) is None:
             found.append(Found(value, score + (2.0 if patterned else 0.0), mention))
         elif patterned and mention.kind in ("name", "quoted") and _plain(slot, value):

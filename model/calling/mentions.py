@@ -114,8 +114,9 @@ def _holds(hit: re.Match[str], quoted: list[Mention]) -> bool:
 
 
 def meets(one: Mention, others: Sequence[Mention]) -> bool:
-    """Whether a mention shares characters with one of the others."""
-    return any(one.start < other.end and other.start < one.end for other in others)
+    """Whether a mention, or a part of it, shares characters with one of the others."""
+    own, foreign = one.parts or (one,), [part for other in others for part in other.parts or (other,)]
+    return any(part.start < other.end and other.start < part.end for part in own for other in foreign)
 
 
 def _numbers(text: str) -> Iterator[Mention]:

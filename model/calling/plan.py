@@ -15,7 +15,8 @@ from model.calling.words import stem, stems
 from model.chat import Tool
 
 _CLAUSE = re.compile(
-    r"(?<=[.?!;])\s+(?=[A-Z\"'])|\n+|,?\s(?=(?:and\s)?(?:then|also|another|finally|lastly|additionally|while|plus)\b)"
+    r"(?<=[.?!;])\s+(?=[A-Z\"'])|\n+|,?\s(?=(?:and\s)?(?:then|also|finally|lastly|additionally|while|plus)\b)"
+    r"|,?\s(?=and\sanother\b)"
     r"|,\s(?=and\s)|,?\s(?=and\s(?:for|from|in|at|with|a|an|the|by|how|what|which|who|when|where|[a-z]+\s(?:the|a|an|me|if))\b)"
     r"|,\s(?=(?:one|for|another|the\s(?:first|second|third|fourth|fifth|last|other))\b)|(?<=\))\s(?=and\s\()"
 )  # where another call may begin
@@ -105,7 +106,8 @@ def plan(tools: Sequence[Tool], request: str, today: datetime.date | None = None
         if _ALL.search(part.text):  # what is said of both is said of the earlier ones too
             calls = [one.given(new[-1].values) if one.tool is part.one.tool else one for one in calls]
         calls += new
-    return calls
+    once = {(one.tool.name, repr({path: found.value for path, found in one.values.items()})): one for one in calls}
+    return list(once.values())
 
 
 def _described(slot: Slot, found: Found) -> bool:

@@ -87,8 +87,12 @@ def _leaves(
     return found
 
 
+def items_of(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of the items that a parameter holds; empty where it says none, or several."""
+    items = schema.get("items")
+    return items if isinstance(items, Mapping) else {}
+
+
 def described(schema: Mapping[str, Any]) -> str:
     """The description of a parameter, and of the items that it holds."""
-    items = schema.get("items")
-    own = str(schema.get("description") or "")
-    return f"{own} {items.get('description') or ''}" if isinstance(items, Mapping) else own
+    return f"{schema.get('description') or ''} {items_of(schema).get('description') or ''}".strip()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from model.calling.airports import airport
 from model.calling.codes import country, currency, language
 from model.calling.mentions import Mention
-from model.calling.slots import Slot, described
+from model.calling.slots import Slot, described, items_of
 from model.calling.units import known_unit, same_unit
 from model.calling.vocabulary import named_values
 from model.calling.words import LIGHT, stem, stems
@@ -85,9 +84,7 @@ def _whole(value: Any) -> Any:
 
 
 def _array(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
-    items = slot.schema.get("items")
-    items = items if isinstance(items, Mapping) else {}
-    single = replace(slot, schema={**items, "description": described(slot.schema)})
+    single = replace(slot, schema={**items_of(slot.schema), "description": described(slot.schema)})
     if mention.kind != "list":
         one = _member(single, mention, text, about)
         return ([one[0]], one[1] - 0.3) if one else None

@@ -9,7 +9,8 @@ LIGHT = frozenset(
     "my your me i you we us our he she his her they their can could would will should shall may please help need want "
     "like do does did done have has had having what which who whom whose when where how why there here as so if then "
     "than also given about known named called titled made least between using use used some any all each both just let "
-    "tell give get find show know i'm i'd i've i'll finally lastly secondly thirdly additionally however".split()
+    "tell give get find show know i'm i'd i've i'll finally lastly secondly thirdly additionally however "
+    "curious interested planning trying thinking looking wondering considering".split()
 )
 """Words that name nothing by themselves."""
 

@@ -143,6 +143,12 @@ def test_an_undemanded_call_needs_more_than_words_that_nothing_speaks_for() -> N
     assert not any(one.sure for one in plan([stall], request))
 
 
+def test_items_may_be_anything() -> None:
+    odd = {"type": "array", "items": True, "description": "What to pack"}
+    pack = tool("pack_bag", "Pack a bag.", "things", things=odd)
+    assert [one.tool.name for one in plan([pack], "Pack a bag with a map and a lamp")] == ["pack_bag"]
+
+
 def test_the_parts_of_a_range() -> None:
     low: dict[str, Any] = {"type": "object", "properties": {"min": FLOAT, "max": FLOAT}}
     rent = tool("find_boat", "Find a boat to rent.", "", price=low)
