@@ -147,7 +147,8 @@ def _sequences(text: str, found: list[Mention]) -> Iterator[Mention]:
     for at, first in enumerate(items):
         row = [first]
         for one in items[at + 1 :]:
-            if one.kind == first.kind and _BESIDE.fullmatch(text, row[-1].end, one.start):
+            grouped = ")" in text[row[-1].end : one.start] and first.kind == "number"  # `(1, 2) and (3, 4)`
+            if one.kind == first.kind and _BESIDE.fullmatch(text, row[-1].end, one.start) and not grouped:
                 row.append(one)
         placed = len(row) == 2 and first.kind == "name" and text[first.end : row[1].start].strip() == ","
         if len(row) > 1 and not placed:  # a name, and where that is, are one

@@ -210,9 +210,7 @@ def _calls(part: _Part, whole: str, today: datetime.date | None, earlier: Sequen
         free = {path: row for path, row in anywhere.items() if row[0].solid and row[0].value not in taken}
         values |= {path: row for path, row in anywhere.items() if path not in values} | free
         lacking = [slot for slot in lacking if slot.path not in values]
-    count = _count(one, values)
-    rows = ({path: found[at if len(found) == count else 0] for path, found in values.items()} for at in range(count))
-    return [Planned(one.tool, one.relevance, row, lacking, one.spoken) for row in rows]
+    return [Planned(one.tool, one.relevance, row, lacking, one.spoken) for row in _rows(one, values)]
 
 
 def _same_as(slot: Slot, text: str) -> bool:
@@ -224,11 +222,15 @@ def _same_as(slot: Slot, text: str) -> bool:
 def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.date | None) -> list[_Part]:
     """Clauses joined up to where a slot that has its value gets another: there the next call begins."""
     rows = {slot.path for slot in one.slots if slot.kind == "array"}  # another for a row begins no call
+    chosen = {slot.path for slot in one.slots if slot.required and "enum" in slot.schema}
 
-    def scores(text: str) -> dict[tuple[str, ...], float]:
-        found = one.values(text, today, several=False)
-        solid = {path: first for path, (first, *_) in found.items() if first.solid}
-        return {path: 1 + one.score for path, one in solid.items() if path not in rows or one.mention.kind == "list"}
+    def found(text: str) -> dict[tuple[str, ...], Found]:
+        firsts = {path: first for path, (first, *_) in one.values(text, today, several=False).items()}
+        solid = {path: first for path, first in firsts.items() if first.solid or path in chosen}
+        return {path: first for path, first in solid.items() if path not in rows or first.mention.kind == "list"}
+
+    def worth(some: Mapping[tuple[str, ...], Found]) -> float:
+        return sum(1 + first.score for first in some.values())
 
     parts: list[_Part] = []
     for at, clause in clauses:
@@ -238,20 +240,34 @@ def _parts(one: _Candidate, clauses: Sequence[tuple[int, str]], today: datetime.
             if any(row[0].start < len(last.text) < row[-1].end for row in rows_of):
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
-            own, taken, joined = scores(clause), scores(last.text), scores(f"{last.text} {clause}")
-            pairs = [sorted((own[path], taken[path])) for path in own.keys() & taken.keys()]
+            own, taken, joined = found(clause), found(last.text), found(f"{last.text} {clause}")
+            both = [
+                path for path in own if path in taken and (path not in chosen or own[path].value != taken[path].value)
+            ]
+            pairs = (sorted((1 + own[path].score, 1 + taken[path].score)) for path in both)
             again = sum(max(low / 2, low - 0.5) for low, high in pairs if low >= _ALIKE * high)
-            new = sum(score for path, score in own.items() if path not in taken)
-            if not again or sum(joined.values()) >= sum(taken.values()) + again + new:
+            new = {path: first for path, first in own.items() if path not in taken}
+            if not again or worth(joined) >= worth(taken) + again + worth(new):
                 parts[-1] = _Part(one, f"{last.text} {clause}", last.at)
                 continue
         parts.append(_Part(one, clause, at))
     return parts
 
 
-def _count(one: _Candidate, values: Mapping[tuple[str, ...], Sequence[Found]]) -> int:
-    """How often a tool is called: as often as most slots with several values have them; a row of values for a slot that
-    is not required makes no calls where another is, unless the schema names its values."""
-    paths = {slot.path for slot in one.slots if slot.required or "enum" in slot.schema} or values.keys()
-    several = [len(found) for path, found in values.items() if path in paths and len(found) > 1]
-    return max(several, key=lambda count: (several.count(count), -count)) if several else 1
+def _rows(one: _Candidate, values: Mapping[tuple[str, ...], Sequence[Found]]) -> list[dict[tuple[str, ...], Found]]:
+    """The values of each call of a tool. Slots with as many values each go together; one of `a and b` and one of `x, y
+    and z` make six calls. Several values make calls only where they are required, or known to the schema."""
+    known = {slot.path for slot in one.slots if slot.required or "enum" in slot.schema}
+    known |= {
+        slot.path
+        for slot in one.slots
+        if all(str(found.value) in slot.vocabulary.values() for found in values.get(slot.path, ()))
+    }
+    counts = sorted({len(row) for path, row in values.items() if path in (known or values)})
+    rows: list[dict[tuple[str, ...], Found]] = [{path: row[0] for path, row in values.items()}]
+    for count in counts[1:] if counts[:1] == [1] else counts:
+        alike = {path: row for path, row in values.items() if len(row) == count and path in (known or values)}
+        rows = [
+            {**row, **{path: several[at] for path, several in alike.items()}} for row in rows for at in range(count)
+        ]
+    return rows

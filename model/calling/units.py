@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from model.calling.words import stem
 
 _SHORT = {
@@ -43,6 +45,9 @@ def same_unit(one: str, other: str) -> bool:
 
 
 def known_unit(word: str) -> bool:
+    """Whether the word is a unit, or one by another: `km/h`."""
+    if "/" in word:
+        return all(map(known_unit, re.sub(r"\^?\d$|[²³]$", "", word).split("/")))
     return word.casefold() in _SHORT or stem(word) in _SHORT.values() or stem(word) in _TIMES
 
 

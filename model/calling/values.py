@@ -127,6 +127,10 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
     known = slot.vocabulary.get(value.casefold(), slot.vocabulary.get(spelt))
     if known is not None:
         return known, score + 3.0
+    if "unit" in own and (text[: mention.start].endswith(" in ") or not mention.start):
+        measured = re.sub(r"^(?:square|cubic)\s", "", value)
+        if " " not in measured and known_unit(measured):
+            return value, score + 3.5
     if (code := _coded(own, value, description)) is not None:
         paid = bool(re.search(r"\d\s?$", text[: mention.start]))  # `5 euros` are what is changed, not into what
         parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+", slot.name)}
