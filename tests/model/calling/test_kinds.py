@@ -143,6 +143,34 @@ def test_an_undemanded_call_needs_more_than_words_that_nothing_speaks_for() -> N
     assert not any(one.sure for one in plan([stall], request))
 
 
+def test_one_of_each_by_one_of_each_unless_they_go_together() -> None:
+    request = "Get the tide at Dover and Hull for 3, 5 and 7 days"
+    calls = made(plan([TIDE], request))
+    wanted = [(harbour, days) for harbour in ("Dover", "Hull") for days in (3, 5, 7)]
+    assert sorted((one["harbour"], one["days"]) for one in calls) == wanted
+    calls = made(plan([TIDE], "Get the tide at Dover and Hull for 3 and 5 days respectively"))
+    assert [(one["harbour"], one["days"]) for one in calls] == [("Dover", 3), ("Hull", 5)]
+
+
+def test_groups_in_brackets_are_calls() -> None:
+    join = tool("join_points", "Join two points.", "num1 num2", num1=NUMBER, num2=NUMBER)
+    assert made(plan([join], "Join the points (4, 15) and (23, 42)")) == [
+        {"num1": 4, "num2": 15},
+        {"num1": 23, "num2": 42},
+    ]
+
+
+def test_a_unit_to_answer_in() -> None:
+    speed = tool("get_speed", "Speed over a distance.", "distance", distance=NUMBER, unit=string("Unit of the speed"))
+    assert made(plan([speed], "Get the speed over a distance of 90 metres, in km/h")) == [
+        {"distance": 90, "unit": "km/h"}
+    ]
+
+
+def test_the_same_call_twice_is_one() -> None:
+    assert len(plan([WIND], "Get the wind at Cork. Then get the wind at Cork.")) == 1
+
+
 def test_items_may_be_anything() -> None:
     odd = {"type": "array", "items": True, "description": "What to pack"}
     pack = tool("pack_bag", "Pack a bag.", "things", things=odd)
