@@ -23,6 +23,7 @@ _DOUBT = 1.0  # of others the model chooses among those whose scores are this cl
 _COUNT = 2.0  # how little a number in letters is a value where digits will do: "two cars, one of 10 and one of 20"
 _TIE = 0.25  # scores of two numbers that differ by less say nothing of which is whose
 _BAD, _UNSURE = -1.0, -0.6  # the scores of values, and of runs of words, below which they are none
+_ROLE = 0.3  # what the words around a choice count, beside those around other values
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.5  # how much less than the first the others of a row may score
@@ -268,8 +269,9 @@ def _of_enum(slot: Slot, text: Text) -> list[Found]:
         hits = [next(place for place in text.words if place[2] == word) for word in wanted if word in _said(text)]
         if len(hits) == len(wanted) or (hits and hits[0][2] == wanted[0] and len(wanted[0]) > 2):
             start, end = min(hits)[0], max(hits)[1]
-            score = 2.0 + len(hits) ** 2 / len(wanted)
-            found.append(Found(value, score, Mention(start, end, "phrase", name)))
+            mention = Mention(start, end, "phrase", name)
+            score = 2.0 + len(hits) ** 2 / len(wanted) + _ROLE * label(slot, mention, text.text, [])
+            found.append(Found(value, score, mention))
     return found
 
 

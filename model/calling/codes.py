@@ -38,7 +38,7 @@ ILS shekel, israeli shekel
 HKD hong kong dollar
 SGD singapore dollar
 """)
-_LANGUAGES = _table("""
+LANGUAGES = _table("""
 en english
 fr french
 de german
@@ -99,7 +99,7 @@ def currency(said: str) -> str | None:
 
 def language(said: str) -> str | None:
     """The code of a language."""
-    return _LANGUAGES.get(said.casefold())
+    return LANGUAGES.get(said.casefold())
 
 
 def country(said: str) -> str | None:

@@ -7,6 +7,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from model.calling.codes import LANGUAGES
+
 _EXAMPLES = re.compile(
     r"(?:e\.g\.|i\.e\.|such as|like|for example|options?|choices? (?:are|is)|either|supported[^:.]*)[,:]?\s*([^.()]*)"
     r"|\(([^()]+,[^()]+)\)",
@@ -52,6 +54,9 @@ def named_values(schema: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield letters, value
         else:
             yield " ".join(unicodedata.name(one, "") for one in value if one != "\ufe0f").strip().lower(), value
+    codes = [value for value in values if isinstance(value, str) and len(value) == 2]
+    if len(codes) == len(values):
+        yield from ((said, code) for said, code in LANGUAGES.items() if code in codes)
     for said, meant in synonyms(str(schema.get("description") or "")):
         if meant in values:
             yield said, meant

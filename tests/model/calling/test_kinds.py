@@ -171,6 +171,12 @@ def test_the_same_call_twice_is_one() -> None:
     assert len(plan([WIND], "Get the wind at Cork. Then get the wind at Cork.")) == 1
 
 
+def test_choices_in_their_roles() -> None:
+    tongue = string(enum=["en", "fi", "sv"])
+    say = tool("translate", "Translate words.", "source target", source=tongue, target=tongue)
+    assert made(plan([say], "Translate the words from Swedish to Finnish")) == [{"source": "sv", "target": "fi"}]
+
+
 def test_items_may_be_anything() -> None:
     odd = {"type": "array", "items": True, "description": "What to pack"}
     pack = tool("pack_bag", "Pack a bag.", "things", things=odd)
