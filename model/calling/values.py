@@ -12,7 +12,6 @@ from model.calling.codes import country, currency, language
 from model.calling.mentions import Mention
 from model.calling.slots import Slot, described, items_of
 from model.calling.units import known_unit, same_unit
-from model.calling.vocabulary import named_values
 from model.calling.words import LIGHT, stem, stems
 
 _IDENTIFIER = frozenset(map(stem, "id identifier number code zip phone no postal ssn version account".split()))
@@ -86,24 +85,15 @@ def _whole(value: Any) -> Any:
 def _array(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
     single = replace(slot, schema={**items_of(slot.schema), "description": described(slot.schema)})
     if mention.kind != "list":
-        one = _member(single, mention, text, about)
+        one = value_of(single, mention, text, about)
         return ([one[0]], one[1] - 0.3) if one else None
     if not mention.parts:
         values = [_whole(one) for one in mention.value] if isinstance(mention.value, list) else []
         return [str(one) if single.kind == "string" else one for one in values], 2.5
-    members = [_member(single, part, text, about) for part in mention.parts]
-    if None in members and ("enum" not in single.schema or not any(members)):
+    members = [value_of(single, part, text, about) for part in mention.parts]
+    if None in members:
         return None
     return [one[0] for one in members if one], 1.0 + max(one[1] for one in members if one)
-
-
-def _member(single: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
-    if "enum" in single.schema:
-        said = set(stems(str(mention.value)))
-        named = ((set(stems(name)), value) for name, value in named_values(single.schema))
-        value = next((value for name, value in named if name and name <= said), None)
-        return None if value is None else (value, 2.0)
-    return value_of(single, mention, text, about)
 
 
 def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> tuple[Any, float] | None:
