@@ -24,6 +24,7 @@ from benchmarks.injected.bugs import Bug
 from coder import events
 from coder.cli.main import main as coder
 from coder.environment import Environment
+from coder.exit_status import ExitStatus
 from coder.patch import Edit
 from coder.repair.author import AHEAD, BATCH
 from coder.repair.candidate import Candidate, Pool
@@ -71,10 +72,10 @@ class Comparison(Search):
             yield candidate
 
     def _by_model(self, groups: Sequence[list[Candidate]]) -> Iterator[Candidate]:
-        from model.scoring import Scorer
+        from model.block_scoring import scorer_of
 
         assert self._context.load_model is not None
-        reader = Reader(Scorer(*self._context.load_model()), self._preface())
+        reader = Reader(scorer_of(*self._context.load_model()), self._preface())
         pool = Pool(self._sources)
         for group in groups:
             for window in reader.windows(group):
@@ -99,7 +100,8 @@ class Comparison(Search):
 
 
 def measure(bug: Bug, cap: int) -> Row:
-    """Both orders on one bug. A bug on which the search could not even start counts as unrepaired in both."""
+    """Both orders on one bug. A bug on which the search could not even start counts as unrepaired in both. Raises
+    RuntimeError, with what was printed, if the search breaks."""
     rows: list[Row] = []
 
     def compare(context: RepairContext, listener: events.Listener) -> Sequence[Proved]:
@@ -111,7 +113,9 @@ def measure(bug: Bug, cap: int) -> Row:
         quiet = io.StringIO()
         environment = Environment(config=state, state=state, stdout=quiet, stderr=quiet, parts={"search": compare})
         root = bug.lay(Path(folder) / bug.package)
-        coder(["fix", "--json", "--dry-run", "--python", sys.executable, str(root)], environment)
+        code = coder(["fix", "--json", "--dry-run", "--python", sys.executable, str(root)], environment)
+        if code == ExitStatus.INTERNAL_ERROR:
+            raise RuntimeError(f"{bug.id}: {quiet.getvalue()[-2000:]}")
     return rows[0] if rows else Row(bug.id, 0, None, None)
 
 
