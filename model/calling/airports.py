@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from model.calling.codes import table
+
 _NAMES = """
 ABV Abuja | ACC Accra | ADD Addis Ababa | AKL Auckland | ALG Algiers | AMM Amman | AMS Amsterdam, Schiphol
 ANC Anchorage | ARN Arlanda | ATH Athens | ATL Atlanta | AUH Abu Dhabi | AUS Austin | BCN Barcelona | BEG Belgrade
@@ -32,12 +34,7 @@ SVQ Seville | SYD Sydney | TLL Tallinn | TLS Toulouse | TLV Tel Aviv | TPA Tampa
 VCE Venice | VIE Vienna | VLC Valencia | VNO Vilnius | WAS Washington | WAW Warsaw | YMQ Montreal, Montréal
 YOW Ottawa | YTO Toronto | YVR Vancouver | YYC Calgary | YYZ Pearson | ZAG Zagreb | ZRH Zurich, Zürich
 """
-_CODES = {
-    said.strip().casefold(): entry.split()[0]
-    for line in _NAMES.strip().splitlines()
-    for entry in line.split(" | ")
-    for said in entry.partition(" ")[2].split(",")
-}
+_CODES = table(_NAMES.replace(" | ", "\n"))
 
 
 def airport(said: str) -> str | None:

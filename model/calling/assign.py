@@ -22,8 +22,9 @@ _CERTAIN = 3.0  # a run of words that scores more is the value;
 _DOUBT = 1.0  # of others the model chooses among those whose scores are this close
 _COUNT = 2.0  # how little a number in letters is a value where digits will do: "two cars, one of 10 and one of 20"
 _TIE = 0.25  # scores of two numbers that differ by less say nothing of which is whose
-_BAD, _UNSURE = -1.0, -0.6  # the scores of values, and of runs of words, below which they are none
+BAD, _UNSURE = -1.0, -0.6  # the scores of values, and of runs of words, below which they are none
 _ROLE = 0.3  # what the words around a choice count, beside those around other values
+_PARTLY = 1.5  # how much less than the best a choice beside it may score
 _MOST = 8  # values to choose among
 _ELSEWHERE = 2.0  # what it costs a value to be another parameter's choice
 _BESIDE = 2.5  # how much less than the first the others of a row may score
@@ -56,7 +57,7 @@ class Found:
     @property
     def certain(self) -> bool:
         """Whether a call may be made with it that nobody demands."""
-        return self.score > (_UNSURE if self.mention.kind == "phrase" else _BAD)
+        return self.score > (_UNSURE if self.mention.kind == "phrase" else BAD)
 
 
 class Text:
@@ -113,7 +114,7 @@ def _best_first(table: Table, slots: Sequence[Slot], text: Text, several: bool) 
         chosen[slot.path] = [found]
         waiting = (one for one in slots if one.required and one.path not in chosen)
         if several and slot.kind != "array" and not any(_alike(one, slot) for one in waiting):
-            chosen[slot.path] += _beside(found, [one for other, one in table if other is slot], text, used)
+            chosen[slot.path] += _beside(slot, found, table, text, used)
             used += [one.mention for one in chosen[slot.path][1:]]
     return chosen
 
@@ -123,7 +124,7 @@ def _fill_rows(chosen: Chosen, table: Table, slots: Sequence[Slot], text: Text) 
     used = [one.mention for found in chosen.values() for one in found]
     for slot in slots:
         if len(chosen.get(slot.path, ())) == 1 and slot.kind != "array":
-            row = _beside(chosen[slot.path][0], [one for other, one in table if other is slot], text, used)
+            row = _beside(slot, chosen[slot.path][0], table, text, used)
             used += [one.mention for one in row]
             chosen[slot.path] += row
 
@@ -148,21 +149,17 @@ def _settle(chosen: Chosen, table: Table) -> None:
     """Lets a slot take another's only value where the two are better served together."""
     for slot, found in table:
         mine = chosen.get(slot.path, [])
-        losers = [
-            path
-            for path, row in chosen.items()
-            if path != slot.path and meets(found.mention, [one.mention for one in row])
-        ]
-        if len(mine) > 1 or len(losers) != 1 or len(chosen[losers[0]]) > 1:
+        if len(mine) != 1:
             continue
-        [path], [lost] = losers, chosen[losers[0]]
-        if lost.mention.parts:
+        rivals = {path: [one.mention for one in row] for path, row in chosen.items() if path != slot.path}
+        losers = [path for path, row in rivals.items() if meets(found.mention, row)]
+        if len(losers) != 1 or len(chosen[losers[0]]) > 1 or chosen[losers[0]][0].mention.parts:
             continue
-        others = [one.mention for other, row in chosen.items() if other not in (path, slot.path) for one in row]
-        free = (one for owner, one in table if owner.path == path and not meets(one.mention, [*others, found.mention]))
+        [path] = losers
+        taken = [found.mention, *(one for other, row in rivals.items() if other != path for one in row)]
+        free = (one for owner, one in table if owner.path == path and not meets(one.mention, taken))
         instead = next(free, None)
-        before = lost.score + sum(one.score for one in mine)
-        if mine and instead and not meets(found.mention, others) and found.score + instead.score > before + 0.1:
+        if instead and found.score + instead.score > chosen[path][0].score + mine[0].score + 0.1:
             chosen[slot.path], chosen[path] = [found], [instead]
 
 
@@ -174,20 +171,21 @@ def _in_order(chosen: Chosen, table: Table, slots: Sequence[Slot]) -> None:
             [one], [other] = chosen[first.path], chosen[second.path]
             if one.mention.start < other.mention.start:
                 continue
-            swapped = [
-                next((found for slot, found in table if slot is owner and found.mention is wanted), None)
-                for owner, wanted in ((first, other.mention), (second, one.mention))
-            ]
-            a, b = swapped
+            a, b = _with(first, other.mention, table), _with(second, one.mention, table)
             if a and b and a.score + b.score > one.score + other.score - _TIE:
                 chosen[first.path], chosen[second.path] = [a], [b]
 
 
-def _beside(first: Found, fitting: Sequence[Found], text: Text, used: Sequence[Mention]) -> list[Found]:
+def _with(slot: Slot, mention: Mention, table: Table) -> Found | None:
+    """What a slot would have of a mention."""
+    return next((found for owner, found in table if owner is slot and found.mention is mention), None)
+
+
+def _beside(slot: Slot, first: Found, table: Table, text: Text, used: Sequence[Mention]) -> list[Found]:
     """The best of each other place in the row of a value that was found."""
     home = text.place(first.mention)
     found: dict[tuple[int, int], Found] = {}
-    for one in fitting:
+    for one in (one for other, one in table if other is slot):
         place = text.place(one.mention)
         near = one.score >= first.score - _BESIDE and not meets(one.mention, used)
         if home and place and place[0] == home[0] and place[1] != home[1] and near:
@@ -210,16 +208,7 @@ def _fitting(slot: Slot, slots: Sequence[Slot], text: Text, about: frozenset[str
     if slot.kind == "boolean":
         return _of_boolean(slot, text, about)
     if slot.kind == "array" and "enum" in (items := items_of(slot.schema)):
-        chosen: list[Found] = []
-        for one in sorted(_of_enum(replace(slot, schema=items), text), key=lambda one: -one.score):
-            apart = not meets(one.mention, [other.mention for other in chosen])
-            if apart and (
-                not chosen or one.score >= chosen[0].score - 1.5
-            ):  # else one that shares a word with the text
-                chosen.append(one)
-        values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
-        parts = tuple(one.mention for one in chosen)
-        return [Found(values, chosen[0].score, replace(parts[0], parts=parts))] if chosen else []
+        return _of_choices(replace(slot, schema=items), text)
     alike = [one for one in slots if one.numeric]
     numbers = [one for one in text.mentions if one.kind == "number"]
     digits = [one for one in numbers if not one.spelt]
@@ -275,17 +264,28 @@ def _of_enum(slot: Slot, text: Text) -> list[Found]:
     return found
 
 
+def _of_choices(single: Slot, text: Text) -> list[Found]:
+    """All the values of an enumeration that the text names, as one. One that shares only a word with the text does not
+    stand beside one that is named in full."""
+    chosen: list[Found] = []
+    for one in sorted(_of_enum(single, text), key=lambda one: -one.score):
+        near = not chosen or one.score >= chosen[0].score - _PARTLY
+        if near and not meets(one.mention, [other.mention for other in chosen]):
+            chosen.append(one)
+    values = list(dict.fromkeys(one.value for one in sorted(chosen, key=lambda one: one.mention.start)))
+    parts = tuple(one.mention for one in chosen)
+    return [Found(values, chosen[0].score, replace(parts[0], parts=parts))] if chosen else []
+
+
 def _said(text: Text) -> set[str]:
     return {word for _, _, word in text.words}
 
 
 def _of_boolean(slot: Slot, text: Text, about: frozenset[str]) -> list[Found]:
     """True where the text has a word of the slot's name that the tool itself has not; false where it is denied."""
-    parts = {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", slot.name)}
     own = set(stems(slot.name)) - _FLAGS
-    if (
-        not parts & _FLAGS and not slot.required
-    ):  # `include_tax` is about the tax, whatever the tool says that it includes
+    # `include_tax` is about the tax, whatever the tool says that it includes
+    if not slot.parts & _FLAGS and not slot.required:
         own -= about
     hit = next((place for place in text.words if place[2] in own), None)
     if hit is None:

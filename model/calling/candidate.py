@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from model.calling.assign import Chosen, Found, Text, assign
+from model.calling.assign import BAD, Chosen, Found, Text, assign
 from model.calling.relevance import Profile, profile, relevance
 from model.calling.slots import Slot, slots_of
 from model.calling.words import stem, stems
@@ -15,7 +15,6 @@ from model.chat import Tool
 
 _FILLED, _LACKING = 1.5, 2.0  # what the required values that a request has, and has not, say for a tool
 _NAMED = 0.3  # what a value says that the request labels
-_BAD = -1.0  # the score of a value that counts as none
 _ORDERED = 1.0  # what it says that the request begins with a word of the tool's name: `filter the list`
 _UNDOING = frozenset(map(stem, "remove delete cancel clear reset erase drop undo discard unsubscribe disable".split()))
 _UNASKED = 1.5  # what it says for a tool that undoes, that the request has such a word, and against it, that it has not
@@ -42,11 +41,11 @@ class Candidate:
 def candidates(tools: Sequence[Tool], request: str, today: datetime.date | None) -> list[Candidate]:
     """All tools, in their order."""
     profiles = [profile(tool) for tool in tools]
-    said = stems(request)
+    said, text = stems(request), Text(request, today)
     found = []
     for tool, own, share in zip(tools, profiles, relevance(profiles, frozenset(said))):
         slots = slots_of(tool)
-        values = assign(slots, Text(request, today), own.about, several=False)
+        values = assign(slots, text, own.about, several=False)
         score = share + _fit(slots, values) + _ORDERED * (said[:1] != [] and said[0] in own.name)
         score -= _UNASKED * bool(_UNDOING & own.name) * (-1 if _UNDOING & frozenset(said) else 1)
         own_values = any(_described(slot, values[slot.path][0]) for slot in slots if slot.path in values)
@@ -68,5 +67,5 @@ def _fit(slots: Sequence[Slot], values: Mapping[tuple[str, ...], Sequence[Found]
     named = _NAMED * sum(max(0.0, first.score - 2.0) for first, *_ in values.values())
     if not required:
         return _FILLED / 2 + named
-    has = sum(slot.path in values and values[slot.path][0].score > _BAD for slot in required)
+    has = sum(slot.path in values and values[slot.path][0].score > BAD for slot in required)
     return (_FILLED + _LACKING) * has / len(required) - _LACKING + named

@@ -6,13 +6,13 @@ from __future__ import annotations
 import re
 
 
-def _table(lines: str) -> dict[str, str]:
-    """`CODE word, words` a line, by words."""
+def table(lines: str) -> dict[str, str]:
+    """`CODE words, other words` a line, by the words in small letters."""
     rows = (line.split(" ", 1) for line in lines.strip().splitlines())
-    return {said.strip(): code.replace("_", " ") for code, words in rows for said in words.split(",")}
+    return {said.strip().casefold(): code for code, words in rows for said in words.split(",")}
 
 
-_CURRENCIES = _table("""
+_CURRENCIES = table("""
 USD dollar, us dollar, u.s. dollar, american dollar, buck
 EUR euro
 GBP pound, british pound, pound sterling, uk pound
@@ -38,7 +38,7 @@ ILS shekel, israeli shekel
 HKD hong kong dollar
 SGD singapore dollar
 """)
-LANGUAGES = _table("""
+LANGUAGES = table("""
 en english
 fr french
 de german
@@ -64,7 +64,7 @@ ko korean
 th thai
 vi vietnamese
 """)
-_COUNTRIES = _table("""
+_COUNTRIES = table("""
 France french
 Germany german
 Spain spanish

@@ -58,13 +58,8 @@ def label(slot: Slot, mention: Mention, text: str, rivals: list[Mention]) -> flo
     begins = mention.kind == "number" and _UP_TO.match(text, mention.end) is not None
     ends = mention.kind == "number" and _FROM.search(before) is not None
     roles |= _ROLES["between" if begins else "and"] if begins or ends else frozenset()
-    if roles & _named(slot):
+    if roles & (slot.parts | set(stems(slot.name))):
         score += 2.0 if begins or ends else 1.5
     elif roles & slot.weights.keys() and not slot.numeric:
         score += 0.6
     return score
-
-
-def _named(slot: Slot) -> set[str]:
-    """Stems of the slot's own name, `from` and `to` among them."""
-    return {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", slot.name)} | set(stems(slot.name))

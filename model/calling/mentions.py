@@ -89,7 +89,8 @@ def mentions(text: str, today: datetime.date | None = None) -> list[Mention]:
     codes = [Mention(*hit.span(), "code", hit[0]) for hit in _CODE.finditer(text) if not _MEASURE.fullmatch(hit[0])]
     codes = [one for one in codes if not _within(one, taken)]
     found += codes
-    found += [Mention(*hit.span(1), "rest", hit[1].strip()) for hit in _REST.finditer(text) if not _holds(hit, quoted)]
+    rests = (hit for hit in _REST.finditer(text) if not meets(Mention(*hit.span(), "rest", hit[0]), quoted))
+    found += [Mention(*hit.span(1), "rest", hit[1].strip()) for hit in rests]
     found += [_list(hit) for hit in _BRACKETED.finditer(text)]
     found += [one for one in _numbers(text) if not _within(one, [*taken, *codes])]
     found += [one for one in _names(text) if not _within(one, [*taken, *codes])]
@@ -106,11 +107,6 @@ def quotations(text: str) -> list[Mention]:
 
 def _within(one: Mention, others: list[Mention]) -> bool:
     return any(other.start <= one.start and one.end <= other.end for other in others)
-
-
-def _holds(hit: re.Match[str], quoted: list[Mention]) -> bool:
-    """Whether quoted text is in what a match announces, or the match in quoted text."""
-    return any(one.start < hit.end() and hit.start() < one.end for one in quoted)
 
 
 def meets(one: Mention, others: Sequence[Mention]) -> bool:

@@ -58,16 +58,15 @@ def _regions(candidates: Sequence[Candidate], whole: str) -> list[tuple[Candidat
                 found.append(one)
         return found
 
-    clauses: list[str] = []
+    owned: list[tuple[str, list[Candidate]]] = []
     for clause in filter(str.strip, _CLAUSE.split(whole)):
-        pieces = _at_commas(clause)
-        apart = {one.tool.name for piece in pieces if len(found := owner(piece)) == 1 for one in found}
-        clauses += pieces if len(owner(clause)) > 1 and len(apart) > 1 else [clause]
-    owners: list[list[Candidate]] = []
-    for clause in clauses:
-        owners.append(owner(clause) or (owners[-1] if owners else []))
-    first = next(filter(None, owners), [best])
-    owners = [found or first for found in owners]  # what names no tool is about the one before
+        found = owner(clause)
+        pieces = [(piece, owner(piece)) for piece in _at_commas(clause)] if len(found) > 1 else []
+        apart = {owners[0].tool.name for _, owners in pieces if len(owners) == 1}
+        owned += pieces if len(apart) > 1 else [(clause, found)]
+    clauses = [clause for clause, _ in owned]
+    last = next((found for _, found in owned if found), [best])
+    owners = [last := found or last for _, found in owned]  # what names no tool is about the one before
     asked = list(dict.fromkeys(one.tool.name for found in owners for one in found))
     if len(asked) == 1:
         return [(best, list(enumerate(clauses)))]

@@ -76,7 +76,6 @@ def _calls(part: Part, whole: str, today: datetime.date | None, earlier: Sequenc
         for path in poor
         if path in said and (path not in values or (said[path].solid and not values[path][0].solid))
     }
-    lacking = [slot for slot in required if slot.path not in values]
     if part.text != whole:
         loose = {path for path, row in values.items() if row[0].score < _WEAK and not row[0].solid}
         weak = [slot for slot in required if slot.path not in values or slot.path in loose]
@@ -84,7 +83,7 @@ def _calls(part: Part, whole: str, today: datetime.date | None, earlier: Sequenc
         anywhere = assign(weak, Text(whole, today), one.profile.about, several=False)
         free = {path: row for path, row in anywhere.items() if row[0].solid and row[0].value not in taken}
         values |= {path: row for path, row in anywhere.items() if path not in values} | free
-        lacking = [slot for slot in lacking if slot.path not in values]
+    lacking = [slot for slot in required if slot.path not in values]
     return [Planned(one.tool, one.relevance, row, lacking, one.spoken) for row in _rows(one, values)]
 
 

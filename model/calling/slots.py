@@ -33,6 +33,11 @@ class Slot:
         return self.path[-1]
 
     @property
+    def parts(self) -> set[str]:
+        """Stems of the words of the name, `from` and `to` among them."""
+        return {stem(part) for part in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", self.name)}
+
+    @property
     def kind(self) -> str:
         """The JSON type; empty where the schema names none, or several."""
         kind = self.schema.get("type")
@@ -81,9 +86,8 @@ def _leaves(
         weights |= dict.fromkeys(stems(" ".join(here).replace("-", " ")), _NAME)
         said = {words.casefold(): value for words, value in (*meanings.items(), *synonyms(description))}
         known = examples(description) | said
-        found.append(
-            Slot(here, one, asked, weights, {" ".join(map(stem, key.split())): known[key] for key in known} | known)
-        )
+        by_stems = {" ".join(map(stem, key.split())): value for key, value in known.items()}
+        found.append(Slot(here, one, asked, weights, by_stems | known))
     return found
 
 

@@ -23,7 +23,7 @@ _TITLED = frozenset(map(stem, "name title company person city country location p
 _WRITTEN = frozenset(map(stem, "text content contents body code new old message summary script patch prompt".split()))
 _COUNTS = frozenset(map(stem, "count num number limit quantity".split()))
 _BARE = frozenset(map(stem, "num number".split()))
-_DATE = stem("date")
+_DATE, _CURRENCY, _COUNTRY, _LANGUAGE = map(stem, ("date", "currency", "country", "language"))
 _FROM, _TO = frozenset(map(stem, "from base source".split())), frozenset(map(stem, "to target destination".split()))
 _DATE_FORMS = {
     "YYYY-MM-DD": "%Y-%m-%d",
@@ -148,14 +148,14 @@ def _string(slot: Slot, mention: Mention, text: str, about: frozenset[str]) -> t
 
 def _coded(own: set[str], value: str, description: str) -> str | None:
     """What stands for the value where parameters of such a name are written in a form of their own."""
-    if stem("currency") in own:
+    if _CURRENCY in own:
         return currency(value)
-    if stem("country") in own:
+    if _COUNTRY in own:
         return country(value)
     if re.search(r"\bIATA\b|\bairport codes?\b", description, re.IGNORECASE):
         return airport(value)
     short = re.search(r"\bcode\b|\bISO\b|['\"(][a-z]{2}['\")]", description)
-    return language(value) if stem("language") in own and short else None
+    return language(value) if _LANGUAGE in own and short else None
 
 
 def _phrase(slot: Slot, mention: Mention, text: str, value: str) -> float:
