@@ -33,10 +33,14 @@ class Resident:
         self._sources: dict[str, str] = {}
         self._swapper: swap.Swapper | None = None
         self._items: dict[str, Any] = {}
+        self._events = plugin.Events(server.repository)
 
     def pytest_runtestloop(self, session: Any) -> bool:
         self._calls.stop()
         self._items = {item.nodeid: item for item in session.items}
+        for item in session.items:
+            item.repr_failure = _brief
+        session.config.pluginmanager.register(self._events)
         self._swapper = swap.Swapper(self._calls.called)
         swap.gc.freeze()
         self._server.reply({"e": "ready", "nodes": list(self._items)})
@@ -80,17 +84,20 @@ class Resident:
 
     def _run(self, items: list[Any], request: Request, emit: plugin.Emit) -> None:
         lines = collector(self._server.repository) if request.get("lines") else None
-        events = plugin.Events(emit, self._server.repository, lines, request.get("alarm", 0.0))
-        manager = items[0].config.pluginmanager
-        manager.register(events)
+        self._events.begin(emit, lines, request.get("alarm", 0.0))
         session = items[0].session
         # A failure ends the run once so many tests ran; 0 for all of them.
         failed, stop = False, request.get("stop", 0)
         for number, (item, following) in enumerate(zip(items, [*items[1:], None]), 1):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            failed |= events.failed
+            failed |= self._events.failed
             if stop and failed and number >= stop:
                 return
             if session.shouldstop or session.shouldfail:
                 return
         sys.stdout.flush()
+
+
+def _brief(excinfo: Any, style: Any = None) -> str:
+    """For pytest's own account of a failure, which nobody reads here: to write it out takes longer than most tests."""
+    return str(excinfo.typename)

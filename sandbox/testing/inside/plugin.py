@@ -16,23 +16,22 @@ OUTPUT_LIMIT = 4000
 
 
 class Events:
-    """Emits {"e": "collected" | "uncollected" | "start" | "test" | "finish", …}.
+    """Emits {"e": "collected" | "uncollected" | "start" | "test" | "finish", …}, once it was told where to."""
 
-    `lines` is a line collector or None; `alarm_s`, when set, raises TimeLimit inside a test that runs longer.
-    """
-
-    def __init__(
-        self, emit: Emit, repository: failures.Repository, lines: Any | None = None, alarm_s: float = 0.0
-    ) -> None:
-        self._emit = emit
+    def __init__(self, repository: failures.Repository) -> None:
+        self._emit: Emit = lambda event: None
         self._repository = repository
-        self._lines = lines
-        self._alarm_s = alarm_s
+        self._lines: Any | None = None
+        self._alarm_s = 0.0
         # Held here, so that code under test that gets at the modules cannot put others in their place.
         self._describe, self._outcome, self._output = failures.describe, outcome, _output
         self._phases: list[Any] = []
         self._failure: dict[str, Any] = {}
         self.failed = False
+
+    def begin(self, emit: Emit, lines: Any | None = None, alarm_s: float = 0.0) -> None:
+        """`lines` is a line collector or None; `alarm_s`, when set, raises TimeLimit inside a test that runs longer."""
+        self._emit, self._lines, self._alarm_s = emit, lines, alarm_s
 
     def pytest_exception_interact(self, node: Any, call: Any, report: Any) -> None:
         if isinstance(report, pytest.CollectReport):

@@ -120,7 +120,8 @@ class Server:
             send(fd, event)
 
         lines = collector(self.repository) if request.get("lines") else None
-        reporter = plugin.Events(emit, self.repository, lines, request.get("alarm", 0.0))
+        reporter = plugin.Events(self.repository)
+        reporter.begin(emit, lines, request.get("alarm", 0.0))
         plugins: list[Any] = [plugin.InProcess(), reporter]
         if request.get("nodes"):
             plugins.append(plugin.Selection(self.root, request["nodes"]))
