@@ -10,6 +10,9 @@ import torch
 
 from model.llama import LlamaModel, LlamaState
 
+# Attention, and for each row the logarithm of the sum of its exponents.
+_tiles = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu.default
+
 
 class Branches:
     """Continuations that share everything `state` has read. `extend` reads more tokens on every branch.
@@ -40,6 +43,7 @@ class Branches:
     def extend(self, tokens_BT: torch.Tensor) -> torch.Tensor:
         """Reads T more tokens on each branch. Final hidden rows [B, T, E]; `model.logits` turns them into logits."""
         model = self._model
+        attend = attend_in_tiles if model.device.type == "cpu" else attend_at_once
         count = tokens_BT.shape[1]
         past, start, end = self._window.length, self._read, self._read + count
         turn_TD = model.turns_TD[past + start : past + end]
@@ -51,7 +55,7 @@ class Branches:
             own = self._keys[index], self._values[index]
             own[0][:, :, start:end] = k_BTKD.transpose(1, 2)
             own[1][:, :, start:end] = v_BTKD.transpose(1, 2)
-            attended = _attend(
+            attended = attend(
                 q_BTHD, keys_LKPD[index], values_LKPD[index], own[0][:, :, :end], own[1][:, :, :end], unseen_TS
             )
             x_BTE = layer.finish(x_BTE, attended)
@@ -59,7 +63,7 @@ class Branches:
         return model.normed(x_BTE)
 
 
-def _attend(
+def attend_at_once(
     q_BTHD: torch.Tensor,
     keys_KPD: torch.Tensor,
     values_KPD: torch.Tensor,
@@ -80,3 +84,31 @@ def _attend(
     found = (shared_KRP @ values_KPD).unflatten(1, (branches, count, -1)).transpose(0, 1)
     found = found + torch.einsum("bktgs,bksd->bktgd", weights[..., past:], values_BKSD)
     return found.transpose(1, 2).reshape(branches, count, heads * size)
+
+
+def attend_in_tiles(
+    q_BTHD: torch.Tensor,
+    keys_KPD: torch.Tensor,
+    values_KPD: torch.Tensor,
+    keys_BKSD: torch.Tensor,
+    values_BKSD: torch.Tensor,
+    unseen_TS: torch.Tensor,
+) -> torch.Tensor:
+    """`attend_at_once` without the scores ever in memory, on the processor some four times as fast: prefix and own
+    tokens attended to apart, and both mixed by the sums of their exponents (Dao et al., FlashAttention,
+    https://arxiv.org/abs/2205.14135)."""
+    if not keys_KPD.shape[1]:
+        return attend_at_once(q_BTHD, keys_KPD, values_KPD, keys_BKSD, values_BKSD, unseen_TS)
+    branches, count, heads, size = q_BTHD.shape
+    groups = keys_KPD.shape[0]
+    q_KBGTD = q_BTHD.unflatten(2, (groups, -1)).permute(2, 0, 3, 1, 4)
+    rows_KRD = q_KBGTD.reshape(groups, -1, size)
+    far_KRD, far_KR = _tiles(rows_KRD[None], keys_KPD[None], values_KPD[None])
+    far_BHTD = far_KRD.view(q_KBGTD.shape).transpose(0, 1).flatten(1, 2)
+    far_BHT = far_KR.view(q_KBGTD.shape[:-1]).transpose(0, 1).flatten(1, 2)
+    mask_TS = torch.zeros_like(unseen_TS, dtype=q_BTHD.dtype).masked_fill(unseen_TS, float("-inf"))
+    each = heads // groups
+    own = (one.repeat_interleave(each, 1) for one in (keys_BKSD, values_BKSD))
+    near_BHTD, near_BHT = _tiles(q_BTHD.transpose(1, 2), *own, attn_mask=mask_TS)
+    share_BHT1 = torch.sigmoid(far_BHT - near_BHT).unsqueeze(-1).to(near_BHTD.dtype)
+    return torch.lerp(near_BHTD, far_BHTD, share_BHT1).transpose(1, 2).reshape(branches, count, heads * size)

@@ -11,7 +11,7 @@ import io
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from coder.repair.text import Text
 from sandbox.trees import expression, parse
@@ -47,6 +47,9 @@ class Source(Text):
         self.parents: dict[ast.AST, ast.AST] = {
             child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)
         }
+        # What is asked of the same nodes thousands of times.
+        self._spans: dict[ast.AST, tuple[int, int]] = {}
+        self._tightness: dict[ast.AST, int] = {}
 
     def offset(self, line: int, column: int) -> int:
         """The character offset of 1-based `line` and byte `column`."""
@@ -59,6 +62,11 @@ class Source(Text):
 
     def span(self, node: ast.AST) -> tuple[int, int]:
         """The range of characters of an expression or statement (its parentheses not counted)."""
+        if node not in self._spans:
+            self._spans[node] = self._span(node)
+        return self._spans[node]
+
+    def _span(self, node: ast.AST) -> tuple[int, int]:
         end_line, end_column = getattr(node, "end_lineno", None), getattr(node, "end_col_offset", None)
         assert end_line is not None and end_column is not None, f"{type(node).__name__} has no position"
         return (
@@ -129,10 +137,11 @@ class Source(Text):
 
     def fitted(self, node: ast.expr, text: str) -> str:
         """`text` as it must stand where `node` stands: in parentheses where the neighbours bind more tightly."""
-        need = self._needed(node)
-        if not need or binding(text) >= need or self.outer_span(node) != self.span(node):
-            return text
-        return f"({text})"
+        if node not in self._tightness:
+            need = self._needed(node)
+            self._tightness[node] = need if need and self.outer_span(node) == self.span(node) else 0
+        need = self._tightness[node]
+        return f"({text})" if need and binding(text) < need else text
 
     def _needed(self, node: ast.expr) -> int:
         """How tightly an expression must bind to stand where `node` stands without parentheses."""
@@ -213,6 +222,7 @@ class Source(Text):
         return current
 
 
+@lru_cache(maxsize=1 << 15)
 def binding(text: str) -> int:
     """How tightly an expression's text keeps together: ATOM when nothing can tear it apart."""
     try:

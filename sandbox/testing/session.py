@@ -90,7 +90,8 @@ class TestSession:
         changed = {relative(path): text for path, text in files.items()}
         with self._lock:
             began = time.monotonic()
-            first, others = list(nodes[:probes]), nodes[probes:]
+            listed = list(nodes)
+            first, others = listed[:probes], listed[probes:]
             # Nearly all end here; what the others would cost to name is a good part of a trial.
             trial = self._tried(changed, first, hasty, len(first)) if first and others else None
             if trial is None or trial.passed:

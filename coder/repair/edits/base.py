@@ -82,6 +82,12 @@ class Region:
         return sorted(found, key=lambda statement: -self.suspect(statement))
 
     @cached_property
+    def augmented(self) -> set[str]:
+        """Names that are counted up or added to."""
+        steps = (node for node in ast.walk(self.scope.root) if isinstance(node, ast.AugAssign))
+        return {step.target.id for step in steps if isinstance(step.target, ast.Name)}
+
+    @cached_property
     def expressions(self) -> list[ast.expr]:
         """Expressions of suspicious statements; annotations, and the inside of f-strings, left out."""
         found: list[ast.expr] = []
@@ -168,6 +174,7 @@ def _walk(node: ast.AST) -> Iterator[ast.AST]:
         yield from _walk(child)
 
 
+@lru_cache(maxsize=1 << 15)
 def short(text: str, length: int = 48) -> str:
     """Code on one line, cut where it is longer than `length`: how a note names it."""
     text = " ".join(text.split())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from coder.repair.edits.base import Draft, Region
 
@@ -13,9 +13,10 @@ def propose(region: Region) -> Iterator[Draft]:
     for statement in region.suspects:
         if isinstance(statement, ast.Return) and statement.value is not None:
             yield from _returned(region, statement.value)
+    donors = [_Donor(region, node) for node in region.scope.expressions]
     for node in region.loads:
         if _replaceable(region, node):
-            yield from _donated(region, node)
+            yield from _donated(region, node, donors)
         if isinstance(node, ast.Name | ast.Call | ast.BinOp | ast.Subscript | ast.Attribute) and not region.is_callee(
             node
         ):
@@ -33,21 +34,32 @@ def _replaceable(region: Region, node: ast.expr) -> bool:
     return not (isinstance(parent, ast.Attribute) and not isinstance(node, ast.Name))
 
 
-def _donated(region: Region, node: ast.expr) -> Iterator[Draft]:
-    text = region.text(node)
-    truth = _is_truth(node)
-    for donor in region.scope.expressions:
-        other = region.text(donor)
-        if other == text or (isinstance(donor, ast.Name) and isinstance(node, ast.Name)) or region.is_callee(donor):
+class _Donor:
+    """An expression of the function, and what is asked of it for each place that it might be put into."""
+
+    def __init__(self, region: Region, node: ast.expr) -> None:
+        self.node = node
+        self.text = region.text(node)
+        self.truth = _is_truth(node)
+        self.callee = region.is_callee(node)
+        self.names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def _donated(region: Region, node: ast.expr, donors: Sequence[_Donor]) -> Iterator[Draft]:
+    text, truth = region.text(node), _is_truth(node)
+    hidden = set(region.scope.comprehension_names) - set(region.scope.variables(node))
+    matcher = difflib.SequenceMatcher(None, b=text)
+    for donor in donors:
+        if donor.text == text or (isinstance(donor.node, ast.Name) and isinstance(node, ast.Name)) or donor.callee:
             continue
-        if _is_truth(donor) != truth or isinstance(donor, ast.Lambda) != isinstance(node, ast.Lambda):
+        if donor.truth != truth or isinstance(donor.node, ast.Lambda) != isinstance(node, ast.Lambda):
             continue
-        names = {n.id for n in ast.walk(donor) if isinstance(n, ast.Name)}
-        bound = set(region.scope.comprehension_names) - set(region.scope.variables(node))
-        if names & bound:
+        if donor.names & hidden:
             continue
-        weight = 0.5 + difflib.SequenceMatcher(None, text, other).quick_ratio()
-        yield region.swap(node, other, "donor expression", weight * (1.0 if type(donor) is type(node) else 0.6))
+        matcher.set_seq1(donor.text)
+        weight = 0.5 + matcher.quick_ratio()
+        kin = type(donor.node) is type(node)
+        yield region.swap(node, donor.text, "donor expression", weight * (1.0 if kin else 0.6))
 
 
 def _offset(region: Region, node: ast.expr) -> Iterator[Draft]:

@@ -44,19 +44,14 @@ def _new_statements(region: Region, at: ast.stmt, simple: bool = False) -> Itera
     in_loop = isinstance(looped, LOOPS)
     numbers = _numbers(region)
     body = getattr(region.function, "body", [])
-    augmented = {
-        n.target.id
-        for n in ast.walk(region.scope.root)
-        if isinstance(n, ast.AugAssign) and isinstance(n.target, ast.Name)
-    }
     for name in names:
         for step, weight in (("+= 1", 1.0), ("-= 1", 0.6)):
             if name in numbers:
-                yield f"{name} {step}", weight * (2 if name in augmented or in_loop else 1)
+                yield f"{name} {step}", weight * (2 if name in region.augmented or in_loop else 1)
         for other in names:
             if other != name:
                 yield f"{name} = {other}", 0.3
-                if name in augmented:
+                if name in region.augmented:
                     yield f"{name} += {other}", 0.4
     for receiver, method in _collectors(region):
         for other in names:
