@@ -75,14 +75,14 @@ class Comparison(Search):
         from model.block_scoring import scorer_of
 
         assert self._context.load_model is not None
-        reader = Reader(scorer_of(*self._context.load_model()), self._preface())
+        reader = Reader(scorer_of(*self._context.load_model()))
         pool = Pool(self._sources)
         for group in groups:
             for window in reader.windows(group):
                 reader.skim(window)
             pool.add(group)
         while True:
-            while pool.ready < AHEAD and (batch := pool.unread(BATCH)):
+            while batch := pool.unread(BATCH, AHEAD):
                 reader.read(batch)
                 pool.add(batch)
             if (candidate := pool.best()) is None:

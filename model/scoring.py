@@ -19,6 +19,7 @@ _LOGIT_ROWS = 256  # rows whose logits exist at one time: 50 MB for a vocabulary
 # Enough of a text to know its first token: byte-level BPE never merges over these bounds, bar "'re" and its kind.
 _BEGINNING = re.compile(r"\s*(?:[^\W\d_]+|\d+|(?:_|[^\w\s])+)?.{0,2}", re.DOTALL)
 _BATCH_ROWS = 1024  # token rows of one batched pass
+_KEPT = 4  # readings whose states are kept
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,12 @@ class TokenSurprise:
 
 
 class Scorer:
-    """Log-probabilities of text, in nats. Texts that begin alike are read once: the last reading is kept."""
+    """Log-probabilities of text, in nats. Texts that begin alike are read once: the last readings are kept."""
 
     def __init__(self, model: LlamaModel, tokenizer: BytePairTokenizer) -> None:
         self._model = model
         self._tokenizer = tokenizer
-        self._ids: list[int] = []
-        self._state = model.start()
+        self._kept: list[tuple[list[int], LlamaState]] = []  # the latest last
         self._first_id = lru_cache(maxsize=1 << 16)(lambda text: tokenizer.encode(text)[0])
 
     @torch.inference_mode()
@@ -132,15 +132,17 @@ class Scorer:
         return torch.cat([F.cross_entropy(self._model.logits(rows), ids, reduction="none") for rows, ids in pairs])
 
     def _reading(self, ids: list[int]) -> LlamaState:
-        """The state after these tokens, which leave the window room, from the last reading where it began alike."""
-        common = in_common(self._ids, ids)
-        state = self._model.rewind(self._state, common) if common else self._model.start()
+        """The state after these tokens, which leave the window room, from the kept reading that began most alike."""
+        nearest = max(self._kept, key=lambda kept: in_common(kept[0], ids), default=([], self._model.start()))
+        common = in_common(nearest[0], ids)
+        state = self._model.rewind(nearest[1], common) if common else self._model.start()
         if common and common == len(ids) and not len(state.recent_TE):
             common -= 1
-            state = self._model.rewind(self._state, common)
+            state = self._model.rewind(nearest[1], common)
         if common < len(ids):
             _, state = self._model.read(ids[common:], state)
-        self._ids, self._state = ids, state
+        outgrown = [kept for kept in self._kept if kept[0] != ids[: len(kept[0])]]
+        self._kept = [*outgrown, (ids, state)][-_KEPT:]
         return state
 
 

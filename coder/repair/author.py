@@ -24,8 +24,10 @@ from coder.repair.singles import Singles, waves
 from coder.repair.writing import Writing
 
 BATCH = 16
-# So many read candidates are kept ahead of the prover.
-AHEAD = 64
+# Of the best candidates so many are read before the prover comes to them. Most lose by it, and others take their place.
+AHEAD = 128
+# How much of the model's time each kind of work may take beside the others.
+READING, SKIMMING, WRITING = 2.0, 1.0, 1.0
 # Functions beyond the first few join the search after so many trials each time.
 PATIENCE = 600
 # Bases that brought a failing test further, at most; each costs a round of single edits.
@@ -54,7 +56,7 @@ class Author(threading.Thread):
     that none starves.
     `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
     what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
-    has `tried` and its `pace`, in trials per second.
+    has `tried`.
     """
 
     def __init__(
@@ -87,12 +89,11 @@ class Author(threading.Thread):
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
         self._spent: dict[Callable[[], bool], float] = dict.fromkeys((self._skim, self._read, self._write), 0.0)
-        self._read_s = 0.0
+        self._share = {self._read: READING, self._skim: SKIMMING, self._write: WRITING}
         self._describer: Describer | None = None
         self._writing: Writing | None = None
         self._stopped = threading.Event()
         self.tried = 0
-        self.pace = 0.0
         self.prompt = threading.Event()
         self.warm = threading.Event()
         self.idle = threading.Event()
@@ -182,7 +183,7 @@ class Author(threading.Thread):
         torch.set_num_threads(1)
         model, tokenizer = context.load_model()
         if context.strategy.ranking:
-            self._reader = Reader(scorer_of(model, tokenizer), self._preface, self.cancelled)
+            self._reader = Reader(scorer_of(model, tokenizer), self.cancelled)
             likeliest = sorted(self._pool.waiting(), key=lambda candidate: -candidate.score)
             self._unskimmed.extend(self._reader.windows(likeliest[:SKIMMED_FIRST]))
             self._unskimmed_later.extend(self._reader.windows(likeliest[SKIMMED_FIRST:]))
@@ -210,7 +211,7 @@ class Author(threading.Thread):
             return True
         if (len(self._pool) < AHEAD or self.tried > PATIENCE * self._wave) and self._next_wave():
             return True
-        for work in sorted(self._spent, key=lambda work: self._spent[work]):
+        for work in sorted(self._spent, key=lambda work: self._spent[work] / self._share[work]):
             began = time.monotonic()
             done = work()
             self._spent[work] += time.monotonic() - began
@@ -254,13 +255,11 @@ class Author(threading.Thread):
         return True
 
     def _read(self) -> bool:
-        """Read the best that the prover will not have tried by then."""
-        if self._reader is None or self._pool.ready >= AHEAD:
+        """Read some of the best."""
+        if self._reader is None:
             return False
-        batch = self._pool.unread(BATCH, round(self.pace * self._read_s))
-        began = time.monotonic()
+        batch = self._pool.unread(BATCH, AHEAD)
         self._reader.read(batch)
-        self._read_s = time.monotonic() - began
         self._pool.add(batch)
         return bool(batch)
 

@@ -15,8 +15,6 @@ from coder.repair.context import changed_files
 from coder.repair.files import AnySource
 from coder.repair.normalise import Normaliser
 
-# A batch to read together is chosen among that many times its size.
-REACH = 8
 
 
 @dataclass(eq=False)
@@ -115,19 +113,20 @@ class Pool:
         with self.changed:
             return list(self._waiting)
 
-    def unread(self, count: int, beyond: int = 0) -> list[Candidate]:
-        """The best that the model has not read yet, left in the pool; `beyond` so many that will be taken meanwhile.
-        All change the same lines as the first of them, so that one reading of what stands before serves all."""
+    def unread(self, count: int, among: int) -> list[Candidate]:
+        """The best that the model has not read yet, left in the pool; none where all of the best `among` are read. All
+        change the same lines as the first of them, so that one reading of what stands before serves all."""
         found: list[Candidate] = []
         with self.changed:
-            waiting = [candidate for candidate in self._waiting if not candidate.exact]
-            likeliest = heapq.nlargest(beyond + REACH * count, waiting, key=self._value)[beyond:]
-            for candidate in likeliest:
-                if len(found) < count and (not found or candidate.hunk == found[0].hunk):
-                    if self.admit(candidate):
-                        found.append(candidate)
-                    else:
-                        self._take(candidate)
+            for candidate in heapq.nlargest(among, self._waiting, key=self._value):
+                if candidate.exact or (found and candidate.hunk != found[0].hunk):
+                    continue
+                if len(found) == count:
+                    break
+                if self.admit(candidate):
+                    found.append(candidate)
+                else:
+                    self._take(candidate)
         return found
 
     def admit(self, candidate: Candidate) -> bool:
@@ -136,12 +135,6 @@ class Pool:
             if not candidate.admitted:
                 candidate.admitted = self._normaliser.new(candidate.proposal, candidate.base.sources)
             return candidate.admitted
-
-    @property
-    def ready(self) -> int:
-        """How many the model has read."""
-        with self.changed:
-            return sum(candidate.exact for candidate in self._waiting)
 
     def __len__(self) -> int:
         return len(self._waiting)

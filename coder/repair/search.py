@@ -117,10 +117,9 @@ class Search:
         if ranked:
             author.warm.wait(WAIT_SHARE * self._context.timeout_s)
             author.prompt.set()
-        proving = time.monotonic()
         while (candidate := self._next(author)) is not None:
             trial = self._try(candidate)
-            author.tried, author.pace = self.tried, self.tried / (time.monotonic() - proving)
+            author.tried = self.tried
             if not trial.passed:
                 self._learn(candidate, trial, author)
                 continue

@@ -18,7 +18,7 @@ from coder import events
 from coder.repair.candidate import Base, Candidate
 from coder.repair.files import AnyRegion
 from coder.repair.job import Job
-from coder.repair.rank import CONTEXT, score
+from coder.repair.rank import score
 from coder.repair.recall import Place, Recall
 from coder.repair.rewrite import places
 from coder.repair.singles import trial_cost
@@ -34,6 +34,8 @@ BLOCK = 32
 # Functions, the likeliest first, whose lines are compared by how odd they are. A token surprises by what it costs
 # beyond so many nats; a line that surprises by NATS is worth twice as much, at most 1 + SURPRISED times.
 LOOKED_AT, EXPECTED, NATS, SURPRISED = 2, 3.0, 10.0, 1.5
+# Code before a place that the model sees, in characters.
+CONTEXT = 2400
 # Characters of a function, with what stands before it, that are read at once; and readings that are kept.
 LONGEST, READINGS = 8000, 6
 WARM = 0.7  # the temperature of all samples but the first

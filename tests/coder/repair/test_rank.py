@@ -50,9 +50,9 @@ def test_a_long_file_is_skimmed_in_windows_the_likeliest_first() -> None:
 def test_candidates_of_the_same_lines_share_one_pass() -> None:
     found = [candidate for candidate in candidates() if candidate.proposal.origin == "binary operator"]
     scorer = FakeScorer("")
-    Reader(scorer, preface="# the test\n").read(found)
+    Reader(scorer).read(found)
     assert scorer.passes == 2  # the line as it is, and all that may stand there
-    assert scorer.prefixes[-1] == "# the test\ndef f(a, b):\n    c = a\n"
+    assert scorer.prefixes[-1] == "def f(a, b):\n    c = a\n"
 
 
 def test_a_longer_text_is_not_less_likely_for_its_length_alone() -> None:
@@ -113,11 +113,12 @@ def test_the_unread_of_the_best_line_stay_in_the_pool_until_they_are_taken() -> 
     for value, candidate in enumerate(here):
         candidate.score = -float(value)
     pool.add([*here, elsewhere])
-    assert pool.unread(2) == here[:2]
-    assert pool.unread(2, beyond=2) == here[1:3]
-    assert pool.unread(2, beyond=1) == [elsewhere]
+    assert pool.unread(2, among=3) == here[:1] + here[1:2]
+    here[0].exact = True
+    assert pool.unread(2, among=3) == [elsewhere]
+    assert pool.unread(2, among=1) == []
     assert pool.best() is here[0]
-    assert pool.unread(1) == [elsewhere]
+    assert pool.unread(1, among=1) == [elsewhere]
 
 
 def test_the_pool_hands_out_each_program_once() -> None:
