@@ -30,12 +30,16 @@ AHEAD = 128
 READING, SKIMMING, WRITING = 2.0, 1.0, 1.0
 # Functions beyond the first few join the search after so many trials each time.
 PATIENCE = 600
-# Bases that brought a failing test further, at most; each costs a round of single edits.
-BASES = 12
+# Bases that wait to be built on, at most; each costs a round of single edits.
+BASES = 60
 # Trials up to the first such round, or seconds where trials are slow, and more each time to the next; the likeliest
 # edits of each function in one.
 SPACING, SPACING_S = 150, 10.0
 SECOND_EDITS = 500
+# Windows of each function of a base that are skimmed at once.
+SKIMMED_AT_ONCE = 2
+# What each base before it takes off the score of what is built on a base (nats).
+LATER_BASE = 0.25
 # The likeliest edits of each function beyond the first few.
 LATER_EDITS = 1000
 # Edits of the first functions that are skimmed before all else: the likeliest without the model's word.
@@ -77,12 +81,11 @@ class Author(threading.Thread):
         self._listener = listener
         self._waves = waves(singles.suspicions)
         self._first: Sequence[Suspicion] = singles.suspicions[:4]
-        self._promising: deque[Base] = deque()
+        self._promising: list[Base] = []
         self._unskimmed: deque[list[Candidate]] = deque()
         self._unskimmed_later: deque[list[Candidate]] = deque()
         self._skimmed: list[Candidate] = []
         self._paired: set[tuple[Candidate, Candidate]] = set()
-        self._bases = 0
         self._built = 0
         self._began = time.monotonic()
         self._wave = 0
@@ -130,15 +133,12 @@ class Author(threading.Thread):
     def cancelled(self) -> bool:
         return self._stopped.is_set() or self._context.cancel.is_set()
 
-    def promise(self, base: Base) -> bool:
-        """Build on this base: an edit that brought a failing test further. False when there are enough already."""
-        if self._bases >= BASES or not self._context.strategy.tree_edits:
-            return False
-        self._bases += 1
-        with self._pool.changed:
-            self._promising.append(base)
-            self.idle.clear()
-        return True
+    def promise(self, base: Base) -> None:
+        """Build on this base, in its turn: an edit that brought a failing test further. Of very many, the best."""
+        if self._context.strategy.tree_edits:
+            with self._pool.changed:
+                self._promising = sorted([*self._promising, base], key=lambda one: -one.merit)[:BASES]
+                self.idle.clear()
 
     @property
     def _asking(self) -> bool:
@@ -203,9 +203,11 @@ class Author(threading.Thread):
         round_ = (self._built + 1) * (self._built + 2) / 2
         due = self.tried >= SPACING * round_ or time.monotonic() - self._began >= SPACING_S * round_
         if self._promising and (due or not len(self._pool)):
-            base = self._promising.popleft()
+            with self._pool.changed:
+                base = self._promising.pop(0)
+            base.handicap += LATER_BASE * self._built
             self._built += 1
-            self._propose(self._first, base, "second edit", SECOND_EDITS)
+            self._propose(self._singles.concerned(base) or self._first, base, "second edit", SECOND_EDITS)
             if self._writing is not None:
                 self._rewrites = chain(islice(self._written(self._writing, base), SECOND_PLACES), self._rewrites)
             return True
@@ -235,8 +237,12 @@ class Author(threading.Thread):
             found = self._singles.candidates(suspicion, base, self.cancelled)[:most]
             self._pool.add(found)
             if self._reader is not None:
-                windows = self._unskimmed_later if base.depth else self._unskimmed
-                windows.extend(self._reader.windows(found))
+                windows = self._reader.windows(found)
+                if base.depth:
+                    self._unskimmed.extendleft(windows[:SKIMMED_AT_ONCE])
+                    self._unskimmed_later.extend(windows[SKIMMED_AT_ONCE:])
+                else:
+                    self._unskimmed.extend(windows)
             elapsed = 1000 * (time.monotonic() - began)
             self._listener(events.Block(origin, index + 1, len(suspicions), len(found), elapsed))
 

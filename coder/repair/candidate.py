@@ -20,13 +20,16 @@ from coder.repair.normalise import Normaliser
 @dataclass(eq=False)
 class Base:
     """The code that candidates are edits of: the files as they are (`depth` 0), or with an edit done that brought the
-    failing test further. `handicap` is taken off the score of what is built on it; `complaints` are what its failing
-    tests complain of, with the share of them that do."""
+    failing test further. `handicap` is taken off the score of what is built on it, `merit` says which of several bases
+    to build on first; `places` are the files and lines that it is about: where its edit was made and where its tests
+    break now; `complaints` are what these complain of, with the share of them that do."""
 
     sources: Mapping[str, AnySource]
     depth: int = 0
     handicap: float = 0.0
     note: str = ""
+    merit: float = 0.0
+    places: tuple[tuple[str, int], ...] = ()
     complaints: Mapping[Complaint, float] = field(default_factory=dict)
 
 
@@ -64,6 +67,18 @@ class Candidate:
         first = min(source.line_of(edit.span.start) for edit in self.proposal.edits)
         last = max(source.line_of(max(edit.span.end - 1, edit.span.start)) for edit in self.proposal.edits)
         return id(self.base), paths[0], first, min(last, len(source.lines))
+
+    def line_before(self, path: str, line: int) -> int:
+        """Which line of the base a line of the changed file was; the first of the changed ones for what is new."""
+        source = self.base.sources.get(path)
+        for edit in sorted(self.proposal.edits, key=lambda edit: edit.span):
+            if source is None or edit.span.path != path:
+                continue
+            first = source.line_of(edit.span.start)
+            more = edit.replacement.count("\n") - source.text.count("\n", edit.span.start, edit.span.end)
+            if line > first:
+                line = max(first, line - more)
+        return line
 
     @property
     def files(self) -> dict[str, str]:

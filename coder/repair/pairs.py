@@ -1,13 +1,14 @@
-"""Two slips at once: the likeliest single edits, two by two, anywhere and within one statement."""
+"""Two slips at once: the likeliest single edits, two by two, anywhere and within one statement; and a second edit that
+was made on top of one first edit, on top of others."""
 
 from __future__ import annotations
 
 import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
-from coder.patch import Proposal
+from coder.patch import Edit, Proposal, Span
 from coder.repair.candidate import Candidate
 from coder.repair.rank import score
 
@@ -74,3 +75,33 @@ def _both(one: Candidate, other: Candidate, together: float) -> Candidate:
     )
     candidate.score = score(candidate)
     return candidate
+
+
+def moved(second: Candidate, first: Candidate, other: Candidate) -> Candidate | None:
+    """What was made on top of `first`, made on top of `other` instead, both being edits of one base; None where the
+    edits would touch. As likely as it was, less what `other` is less likely than `first`."""
+    placed = [before(edit, first.proposal.edits) for edit in second.proposal.edits]
+    edits = [*(edit for edit in placed if edit is not None), *other.proposal.edits]
+    edits.sort(key=lambda edit: edit.span)
+    apart = all(a.span.path != b.span.path or a.span.end < b.span.start for a, b in pairwise(edits))
+    if None in placed or not apart:
+        return None
+    note = f"{other.proposal.note}; {second.proposal.note}"
+    prior = other.proposal.prior + second.proposal.prior
+    proposal = Proposal(tuple(edits), {}, "two edits", prior, note)
+    candidate = Candidate(other.base, proposal, second.suspicion, cost=max(other.cost, second.cost), exact=True)
+    candidate.score = second.score + min(0.0, other.score - first.score)
+    return candidate
+
+
+def before(edit: Edit, done: Sequence[Edit]) -> Edit | None:
+    """An edit of the text that `done` has made, as one of the text before; None where it lies in what was made."""
+    shift = 0
+    for earlier in sorted((one for one in done if one.span.path == edit.span.path), key=lambda one: one.span):
+        start, end = earlier.span.start + shift, earlier.span.start + shift + len(earlier.replacement)
+        if edit.span.end <= start:
+            break
+        if edit.span.start < end:
+            return None
+        shift += len(earlier.replacement) - (earlier.span.end - earlier.span.start)
+    return Edit(Span(edit.span.path, edit.span.start - shift, edit.span.end - shift), edit.replacement)

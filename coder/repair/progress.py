@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from coder.repair.candidate import Candidate
 from coder.repair.complaint import innermost
@@ -22,11 +22,20 @@ SPARED = 40
 @dataclass(frozen=True, order=True)
 class Progress:
     """Targets passed, then the line of its own file that the first failing test reached, then whether what failed was
-    the test itself, the code having come to its end."""
+    the test itself, the code having come to its end. `inside` are the lines of the code, from the test inwards, at
+    which it broke."""
 
     passed: int
     line: int
     ended: bool
+    inside: tuple[int, ...] = field(default=(), compare=False)
+
+    def beyond(self, other: Progress) -> bool:
+        """Whether this came further, be it within the code alone: of the calls that both were in, the first that had
+        not come to the same line had come to a later one."""
+        if self != other:
+            return self > other
+        return next((one > two for one, two in zip(self.inside, other.inside) if one != two), False)
 
 
 class Course:
@@ -58,10 +67,12 @@ class Course:
             self._nodes[paths] = [*targets, *(n for n in covering if n in self._passing and n not in targets)]
         return self._nodes[paths]
 
-    def reached(self, trial: Trial) -> Progress:
+    def reached(self, trial: Trial, line_before: Callable[[str, int], int] = lambda path, line: line) -> Progress:
+        """How far a trial came; `line_before` tells which line of a file a line of the changed file was."""
         outcomes = [trial.outcomes.get(node) for node in self._targets]
         passed = sum(outcome is not None and not outcome.failing for outcome in outcomes)
-        return self._progress(passed, trial.failed_at, trial.frames)
+        frames = tuple(replace(frame, line=line_before(frame.path, frame.line)) for frame in trial.frames)
+        return self._progress(passed, trial.failed_at, frames)
 
     def harms(self, candidate: Candidate, files: Mapping[str, str], tester: Tester) -> bool:
         """Whether an edit breaks a passing test that runs the lines that it changes. Runs the tests."""
@@ -72,7 +83,8 @@ class Course:
 
     def _progress(self, passed: int, node: str, frames: tuple[Frame, ...]) -> Progress:
         ended = bool(frames) and frames[-1].path not in self._sources
-        return Progress(passed, self._test_line(node, frames), ended)
+        inside = tuple(frame.line for frame in frames if frame.path in self._sources)
+        return Progress(passed, self._test_line(node, frames), ended, () if ended else inside)
 
     def _test_line(self, node: str, frames: tuple[Frame, ...]) -> int:
         """The deepest line in a traceback of the test's own file, or of those that the test command runs."""

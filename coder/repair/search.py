@@ -13,7 +13,7 @@ from coder.patch import Proposal
 from coder.repair.anew import Anew
 from coder.repair.author import Author
 from coder.repair.candidate import Base, Candidate, Pool
-from coder.repair.complaint import complaint, complaints
+from coder.repair.complaint import complaint, complaints, innermost
 from coder.repair.context import Proved, RepairContext, changed_files, edits_between
 from coder.repair.edits.base import Hints
 from coder.repair.files import AnySource, parse, understood
@@ -22,9 +22,10 @@ from coder.repair.languages.tree import TreeSource
 from coder.repair.library import Library
 from coder.repair.localise import hints, localise
 from coder.repair.minimise import minimise
-from coder.repair.progress import Course, Progress
+from coder.repair.progress import Course
 from coder.repair.singles import Singles
 from coder.repair.source import Source
+from coder.repair.steps import Failing, Steps
 from coder.repair.telling import localized, validation
 from sandbox.testing.protected import is_protected
 from sandbox.testing.report import Oracle, Trial
@@ -37,8 +38,7 @@ MOST_TEXTS = 20
 # A trial is many short waits for the tests' answers: after each, the thread that writes must let go at once.
 SWITCH_S = 0.0003
 # What is built on another edit needs two slips at once (nats); an edit that made a test pass shows that there are two.
-SECOND_SLIP = 3.0
-DEEPEST = 2
+SECOND_SLIP = 2.0
 
 
 def search(context: RepairContext, listener: events.Listener = events.ignore) -> list[Proved]:
@@ -61,7 +61,7 @@ class Search:
         self._base = Base(self._sources, complaints=complaints(failing, self._sources))
         self._pool = Pool(self._sources)
         self._anew = Anew()
-        self._seen: set[tuple[Progress, str, str]] = set()
+        self._steps = Steps()
         self._course = Course(context.baseline, context.targets, self._sources)
         self.tried = 0
 
@@ -174,25 +174,31 @@ class Search:
 
     def _learn(self, candidate: Candidate, trial: Trial, author: Author) -> None:
         """An edit that brings a failing test further, and breaks none, becomes a base for second edits: one for each
-        way of failing."""
-        if candidate.base.depth >= DEEPEST - 1 or trial.timed_out:
+        way of failing. A second edit that brings its base further is tried with all that led to the same failure."""
+        if trial.timed_out or len(candidate.proposal.edits) > 1 and candidate.proposal.origin == "two edits":
             return
-        reached = self._course.reached(trial)
-        kind = (reached, trial.error, trial.message[:200])
-        if reached <= self._course.start or kind in self._seen:
+        reached = self._course.reached(trial, candidate.line_before)
+        if candidate.base.depth:
+            self._pool.add(self._steps.second(candidate, reached))
+            return
+        failure = Failing(reached, reached.inside, trial.error, trial.message[:200])
+        if not reached.beyond(self._course.start) or self._steps.known(candidate, failure):
             return
         files = self._files(candidate.base, candidate.files)
         if self._course.harms(candidate, files, self._context.tester):
             return
-        self._seen.add(kind)
         sources = dict(self._sources)
         for path, text in candidate.files.items():
             sources[path] = parse(path, text)
         proven = reached.passed > self._course.start.passed
-        handicap = (0.0 if proven else SECOND_SLIP) + 0.25 * len(self._seen)
+        handicap = 0.0 if proven else SECOND_SLIP
         now = complaint(trial.error, trial.message, trial.frames, sources)
         told = {now: 1.0} if now is not None else {}
-        author.promise(Base(sources, candidate.base.depth + 1, handicap, candidate.proposal.note, told))
+        broke = innermost(trial.frames, sources)
+        places = (candidate.hunk[1:3], *([(broke.path, broke.line)] if broke is not None else []))
+        base = Base(sources, 1, handicap, candidate.proposal.note, candidate.score - handicap, places, told)
+        self._steps.first(candidate, failure, base, self._course.reached(trial))
+        author.promise(base)
 
     def _confirm(self, candidate: Candidate) -> Proved | None:
         """Make the patch small and bring it before the whole suite, in a fresh sandbox."""

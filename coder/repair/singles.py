@@ -18,6 +18,8 @@ from coder.repair.localise import Suspicion
 
 # The same slip made at several places is that much rarer (nats) than at one.
 REPEATED = 1.5
+# Lines before and behind where the tests of a base break that second edits are made to.
+NEAR = 10
 # Outside of functions nothing can be swapped: the tests are collected anew, some ten to thirty times as long.
 COLLECTED_ANEW = 3.0
 
@@ -49,6 +51,18 @@ class Singles:
             found.append(candidate)
         return found
 
+    def concerned(self, base: Base) -> list[Suspicion]:
+        """The functions that hold the places of a base."""
+
+        def holds(suspicion: Suspicion) -> bool:
+            function = suspicion.function and _same(base.sources[suspicion.path], suspicion.function)
+            return function is not None and any(
+                path == suspicion.path and function.lineno <= line <= (function.end_lineno or function.lineno)
+                for path, line in base.places
+            )
+
+        return [suspicion for suspicion in self.suspicions if holds(suspicion)]
+
     def region(self, suspicion: Suspicion, base: Base) -> AnyRegion | None:
         """The function of a suspicion in the base's version of its file."""
         source = base.sources[suspicion.path]
@@ -58,9 +72,11 @@ class Singles:
             function = _same(source, suspicion.function)
             if function is None:
                 return None
-            # Lines may have moved: within the function, all count as its best.
+            # Lines may have moved: near to where the tests break now, all count as the function's best.
             reach = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-            lines = {line: suspicion.lines.get(line, suspicion.score) for line in reach}
+            near = [line for path, line in base.places if path == suspicion.path and line in reach]
+            close = (line for line in reach if not near or min(abs(line - place) for place in near) <= NEAR)
+            lines = {line: suspicion.lines.get(line, suspicion.score) for line in close}
         return region_of(source, function, lines, self._hints, self._library)
 
 
