@@ -25,8 +25,7 @@ from benchmarks import tables
 from benchmarks.injected import bugs as listing
 from benchmarks.injected.bugs import Bug
 from coder.repair.job import JUDGES
-from coder.repair.writing import CONTEXT
-from coder.repair.writing import KEPT, LENGTHS, SAMPLES, WARM
+from coder.repair.writing import CONTEXT, KEPT, LENGTHS, SAMPLES, WARM
 
 ROWS = tables.RESULTS / "line-writing.jsonl"
 

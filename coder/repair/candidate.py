@@ -16,7 +16,6 @@ from coder.repair.files import AnySource
 from coder.repair.normalise import Normaliser
 
 
-
 @dataclass(eq=False)
 class Base:
     """The code that candidates are edits of: the files as they are (`depth` 0), or with an edit done that brought the
@@ -76,7 +75,9 @@ class Candidate:
                 continue
             first = source.line_of(edit.span.start)
             more = edit.replacement.count("\n") - source.text.count("\n", edit.span.start, edit.span.end)
-            if line > first:
+            # Where whole lines go, the next one stands in place of the first.
+            gone = more < 0 and edit.span.start == source.line_start(first)
+            if line > first - gone:
                 line = max(first, line - more)
         return line
 

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from coder.patch import Edit, Proposal, Span
 from coder.repair.candidate import Base, Candidate
 from coder.repair.edits import propose
-from coder.repair.pairs import IN_ONE, TOGETHER, pairs
+from coder.repair.pairs import IN_ONE, TOGETHER, before, moved, pairs
 from coder.repair.rank import score
 from tests.coder.repair.helpers import region_of
 
@@ -76,3 +77,42 @@ def test_a_pair_is_made_once_though_more_edits_come() -> None:
     files = [candidate.proposal.edits for candidate in [*first, *more]]
     assert first and more and len(files) == len(set(files))
     assert pairs(found, made) == []
+
+
+def edit_of(text: str, old: str, new: str, path: str = "module.py") -> Edit:
+    start = text.index(old)
+    return Edit(Span(path, start, start + len(old)), new)
+
+
+def done(text: str, *edits: Edit) -> Candidate:
+    base = Base({"module.py": region_of(text).source})
+    return Candidate(base, Proposal(edits, {}, "operand", -1.0, "note"), 1.0, score=-2.0)
+
+
+def test_a_second_edit_is_moved_from_one_first_edit_to_another() -> None:
+    first = done(TEXT, edit_of(TEXT, "c = a", "c = abs(a)"))
+    other = done(TEXT, edit_of(TEXT, "c = a", "c = b\n    c += 1"))
+    other.score = -3.5
+    after = first.files["module.py"]
+    second = done(after, edit_of(after, "a - b", "a + b"))
+    found = moved(second, first, other)
+    assert found is not None and found.base is other.base
+    assert found.files["module.py"] == "def f(a, b):\n    c = b\n    c += 1\n    return a + b\n"
+    assert found.score == second.score - 1.5
+
+
+def test_a_second_edit_of_what_the_first_has_written_stays_where_it_is() -> None:
+    first = done(TEXT, edit_of(TEXT, "c = a", "c = abs(a)"))
+    after = first.files["module.py"]
+    assert moved(done(after, edit_of(after, "abs", "len")), first, done(TEXT, edit_of(TEXT, "c = a", "c = b"))) is None
+    second = done(after, edit_of(after, "a - b", "a + b"))
+    assert moved(second, first, done(TEXT, edit_of(TEXT, "return a - b", "return b"))) is None
+
+
+def test_an_edit_is_placed_as_if_earlier_ones_were_not_made() -> None:
+    text = "one two three\n"
+    earlier = [edit_of(text, "one", "a longer one"), edit_of(text, "three", "3")]
+    after = "a longer one two 3\n"
+    assert before(edit_of(after, "two", "2"), earlier) == edit_of(text, "two", "2")
+    assert before(edit_of(after, "3", "4"), earlier) is None
+    assert before(edit_of(after, "two", "2", "other.py"), earlier) == edit_of(after, "two", "2", "other.py")

@@ -58,3 +58,17 @@ def test_only_a_command_is_judged_by_all_the_files_that_it_runs() -> None:
     command = replace(alone, oracle=Oracle.EXIT_CODE)
     course = Course(command, tuple(command.tests), {"m.py"})
     assert course.reached(trial("t.py::broke", here, helper)).line == 90
+
+
+def test_code_that_breaks_at_a_later_line_is_progress_within_the_code() -> None:
+    alone = Baseline({REPORTS[2].node: REPORTS[2]}, 1.0)
+    course = Course(alone, tuple(alone.tests), {"m.py"})
+    here = Frame("t.py", 5, "broke")
+    later = course.reached(trial("t.py::broke", here, Frame("m.py", 4, "f")))
+    assert course.start.inside == (3,) and later.inside == (4,)
+    assert later.beyond(course.start) and not course.start.beyond(later)
+    # An edit above that has added a line, and a call that breaks inside, are none.
+    moved = course.reached(trial("t.py::broke", here, Frame("m.py", 4, "f")), lambda path, line: line - 1)
+    deeper = course.reached(trial("t.py::broke", here, BROKE, Frame("m.py", 9, "g")))
+    assert not moved.beyond(course.start) and not deeper.beyond(course.start)
+    assert course.reached(trial("t.py::broke", here)).beyond(later)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from coder.patch import Proposal
+from coder.patch import Edit, Proposal, Span
 from coder.repair import rank
 from coder.repair.candidate import Base, Candidate, Pool
 from coder.repair.edits import propose
@@ -130,3 +130,14 @@ def test_the_pool_hands_out_each_program_once() -> None:
     assert pool.best() is found[0]
     assert pool.best() is None
     assert len(pool) == 0
+
+
+def test_a_line_of_the_changed_file_is_known_by_the_line_that_it_was() -> None:
+    region = region_of("a = 1\nb = 2\nc = 3\nd = 4\n")
+    text = region.source.text
+    insert = Edit(Span("module.py", text.index("b"), text.index("b")), "x = 0\ny = 0\n")
+    join = Edit(Span("module.py", text.index("c"), text.index("d")), "")
+    changed = Candidate(Base({"module.py": region.source}), Proposal((insert, join), {}, "", 0.0, ""), 1.0)
+    assert changed.files["module.py"] == "a = 1\nx = 0\ny = 0\nb = 2\nd = 4\n"
+    assert [changed.line_before("module.py", line) for line in range(1, 6)] == [1, 2, 2, 2, 4]
+    assert changed.line_before("other.py", 9) == 9
