@@ -133,12 +133,12 @@ class Scorer:
 
     def _reading(self, ids: list[int]) -> LlamaState:
         """The state after these tokens, which leave the window room, from the kept reading that began most alike."""
-        nearest = max(self._kept, key=lambda kept: in_common(kept[0], ids), default=([], self._model.start()))
-        common = in_common(nearest[0], ids)
-        state = self._model.rewind(nearest[1], common) if common else self._model.start()
+        known, read = max(self._kept, key=lambda kept: in_common(kept[0], ids), default=([], self._model.start()))
+        common = in_common(known, ids)
+        state = self._model.rewind(read, common) if common else self._model.start()
         if common and common == len(ids) and not len(state.recent_TE):
             common -= 1
-            state = self._model.rewind(nearest[1], common)
+            state = self._model.rewind(read, common)
         if common < len(ids):
             _, state = self._model.read(ids[common:], state)
         outgrown = [kept for kept in self._kept if kept[0] != ids[: len(kept[0])]]

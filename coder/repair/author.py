@@ -56,8 +56,8 @@ class Author(threading.Thread):
     Round a: single edits of the likeliest functions, then of the next, and the best of them in pairs. Round b: edits
     on top of an edit that brought a failing test further. Round c: lines, expressions and functions that the model
     writes, once it has read what it needs. A chat model is asked for described patches meanwhile. What costs no model
-    goes into the pool at once; the model's time is shared evenly between skimming, reading the best, and writing, so
-    that none starves.
+    goes into the pool at once; the model's time is shared between skimming, reading the best, and writing, so that none
+    starves.
     `warm` is set when the first candidates are in order, `idle` while there is nothing left to do; `failure` holds
     what went wrong, if anything did. The prover sets `prompt` when it waits no longer for `warm`, and tells how many it
     has `tried`.
@@ -91,8 +91,8 @@ class Author(threading.Thread):
         self._wave = 0
         self._reader: Reader | None = None
         self._rewrites: Iterator[list[Candidate]] = iter(())
-        self._spent: dict[Callable[[], bool], float] = dict.fromkeys((self._skim, self._read, self._write), 0.0)
-        self._share = {self._read: READING, self._skim: SKIMMING, self._write: WRITING}
+        self._share = {self._skim: SKIMMING, self._read: READING, self._write: WRITING}
+        self._spent: dict[Callable[[], bool], float] = dict.fromkeys(self._share, 0.0)
         self._describer: Describer | None = None
         self._writing: Writing | None = None
         self._stopped = threading.Event()

@@ -175,7 +175,7 @@ class Search:
     def _learn(self, candidate: Candidate, trial: Trial, author: Author) -> None:
         """An edit that brings a failing test further, and breaks none, becomes a base for second edits: one for each
         way of failing. A second edit that brings its base further is tried with all that led to the same failure."""
-        if trial.timed_out or (len(candidate.proposal.edits) > 1 and candidate.proposal.origin == "two edits"):
+        if trial.timed_out or candidate.proposal.origin == "two edits":
             return
         reached = self._course.reached(trial, candidate.line_before)
         if candidate.base.depth:

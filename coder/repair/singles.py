@@ -56,10 +56,7 @@ class Singles:
 
         def holds(suspicion: Suspicion) -> bool:
             function = suspicion.function and _same(base.sources[suspicion.path], suspicion.function)
-            return function is not None and any(
-                path == suspicion.path and function.lineno <= line <= (function.end_lineno or function.lineno)
-                for path, line in base.places
-            )
+            return function is not None and bool(_places(base, suspicion.path, function))
 
         return [suspicion for suspicion in self.suspicions if holds(suspicion)]
 
@@ -73,9 +70,8 @@ class Singles:
             if function is None:
                 return None
             # Lines may have moved: near to where the tests break now, all count as the function's best.
-            reach = range(function.lineno, (function.end_lineno or function.lineno) + 1)
-            near = [line for path, line in base.places if path == suspicion.path and line in reach]
-            close = (line for line in reach if not near or min(abs(line - place) for place in near) <= NEAR)
+            near = _places(base, suspicion.path, function)
+            close = (line for line in _reach(function) if not near or min(abs(line - place) for place in near) <= NEAR)
             lines = {line: suspicion.lines.get(line, suspicion.score) for line in close}
         return region_of(source, function, lines, self._hints, self._library)
 
@@ -124,6 +120,16 @@ def repeated(proposals: Sequence[Proposal], source: AnySource) -> list[Proposal]
                 note = f"`{' '.join(old.split())[:40]}` → `{new[:40]}` at {len(members)} places"
                 found.append(Proposal(edits, {}, origin, prior, note))
     return found
+
+
+def _reach(function: AnyFunction) -> range:
+    """The lines of a function."""
+    return range(function.lineno, (function.end_lineno or function.lineno) + 1)
+
+
+def _places(base: Base, path: str, function: AnyFunction) -> list[int]:
+    """The lines of a function at which a base has places."""
+    return [line for where, line in base.places if where == path and line in _reach(function)]
 
 
 def _same(source: AnySource, function: AnyFunction) -> AnyFunction | None:

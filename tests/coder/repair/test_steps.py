@@ -7,7 +7,7 @@ from coder.repair.steps import ALIKE, SECONDS, Failing, Steps
 from tests.coder.repair.helpers import region_of
 
 TEXT = "def f(a, b):\n    c = a\n    return a - b\n"
-START, FURTHER = Progress(0, 5, False, (2,)), Progress(0, 5, False, (3,))
+FURTHER = Progress(0, 5, False, (3,))
 FAILURE = Failing(FURTHER, FURTHER.inside, "TypeError", "no")
 
 
